@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import EngineError, InputError, NotInstalledError
-from loadstone.plan.variant import AA_SUFFIX
+from loadstone.plan.variant import AA_SUFFIX, RELEASE
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
@@ -42,6 +42,7 @@ def engine_named(variant: str) -> str:
     """The engine that a user's text names: `sqlite?cache=…`, `postgres://…`; or `InputError`."""
     name = variant.partition("://")[0] if "://" in variant else variant.removesuffix(AA_SUFFIX)
     name = name.partition("?")[0].strip()
+    name = name if "://" in variant else name.partition(RELEASE)[0]
     if not _NAME.fullmatch(name):
         # Not shown: what was mistyped may hold a password.
         raise InputError(

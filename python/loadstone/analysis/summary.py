@@ -17,7 +17,7 @@ from loadstone.analysis.unequal import Told, planned_otherwise, told_terms, uneq
 from loadstone.plan.choices import TEMPERATURES
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.role import Role
-from loadstone.plan.variant import AA_SUFFIX, engine_of, is_aa_control
+from loadstone.plan.variant import AA_SUFFIX, RELEASE, engine_of, is_aa_control, release_of
 from loadstone.record.model import CellResult, OperationText, Run
 from loadstone.statistics.drift import Speeds
 from loadstone.text.numbers import Unit, unit_for
@@ -32,9 +32,10 @@ WRITES = frozenset({"relation", "update"})
 
 
 def short_name(variant: str) -> str:
-    """A variant's engine and tactics, without its server's address."""
-    tactics = variant.partition("?")[2]
-    return f"{engine_of(variant)}?{tactics}" if tactics else engine_of(variant)
+    """A variant's engine, release and tactics, without its server's address."""
+    tactics, release = variant.partition("?")[2], release_of(variant)
+    engine = engine_of(variant) + (RELEASE + release if release else "")
+    return f"{engine}?{tactics}" if tactics else engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadstone.analysis.summary import Summary
 from loadstone.analysis.unequal import COMMON
-from loadstone.plan.variant import engine_of
+from loadstone.plan.variant import engine_of, release_of
 
 SETTING = "setting."
 MEASURED_KEYS = frozenset({"round_trip_ns"})
@@ -77,12 +77,25 @@ def terms(summary: Summary) -> Terms:
         differ = _differ(ranked, expected)
         shared = common or differ or key in MEASURED_KEYS
         if not key.startswith(SETTING) and shared:
-            unequal = key not in OWN_KEYS and differ
+            unequal = key not in OWN_KEYS and differ and not _by_release(key, ranked)
             rows.append(TermRow(key, values, unequal))
         else:
             for variant, value in values.items():
                 settings.setdefault(variant, []).append((key.removeprefix(SETTING), value))
     return Terms(tuple(rows), {variant: tuple(own) for variant, own in settings.items()})
+
+
+def _by_release(key: str, values: Mapping[str, TermValue]) -> bool:
+    """Whether it is a version that nobody can ask for but by a release, and each engine has but one
+    at each of its releases."""
+    if key in COMMON or any(value.asked is not None for value in values.values()):
+        return False
+    told: dict[tuple[str, str], set[str | None]] = {}
+    for variant, value in values.items():
+        place = engine_of(variant), release_of(variant)
+        told.setdefault(place, set()).add(value.read_back)
+    releases = len(told) > len({engine for engine, _ in told})
+    return releases and all(len(said) == 1 for said in told.values())
 
 
 def _differ(values: Mapping[str, TermValue], expected: int) -> bool:

@@ -17,7 +17,7 @@ from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.tactic import Level, Tactic, declared
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.owner import checked_owner
-from loadstone.plan.variant import SETTING, listed
+from loadstone.plan.variant import SETTING, VENV, is_numbered, listed
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -60,6 +60,9 @@ class System(ABC):
     call_s: ClassVar[float] = 0.0
     """About how long one call takes that returns next to nothing, in seconds: for the estimate of a
     run's time. 0 where a statement's own estimate covers it."""
+    distribution: ClassVar[str] = ""
+    """The package of Python that brings the engine whole, so that a worker can have another
+    release of it: `duckdb@1.4.0`. Empty where there is none."""
     settings_of_data: ClassVar[Collection[str]] = ()
     """Settings of its own by which what is loaded looks otherwise."""
 
@@ -88,6 +91,8 @@ class System(ABC):
                 f"{cls.name} cannot work in a database of yours",
                 hint=f"leave out the URL: --on {cls.name}",
             )
+        if variant.release:
+            cls.check_release(variant.release)
         of_ours = sorted({name for name, _ in variant.tactics} & OF_EVERY_SYSTEM.keys())
         if variant.url is not None and of_ours:
             raise InputError(
@@ -111,6 +116,18 @@ class System(ABC):
                 f"{cls.name}: btrfs reads through its cache what is asked for with disk=direct",
                 hint="ask for disk=buffered; or for volume=two-disks, which is on ext4",
             )
+
+    @classmethod
+    def check_release(cls, release: str) -> None:
+        """Raise `InputError` if that release or build cannot be had; what takes the network to
+        know, its installation says."""
+        if cls.distribution and (is_numbered(release) or release.startswith(VENV)):
+            return
+        hint = f"write {cls.name}@NUMBER or {cls.name}@{VENV}/PATH" if cls.distribution else ""
+        raise InputError(
+            f"{cls.name} cannot be another release or build here: {release}",
+            hint=hint or f"leave it out: --on {cls.name}; loadstone engines tells which can",
+        )
 
     @classmethod
     def tactics(cls) -> Mapping[str, Tactic]:

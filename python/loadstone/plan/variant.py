@@ -2,8 +2,9 @@
 
 `sqlite`, `sqlite?durability=none`, `postgresql?parallelism=2`, and a database of the user's own, on
 a server, `postgresql://alice@db.example:5432/app?parallelism=2`, or in a file,
-`sqlite:///home/alice/app.db`. A password in a URL is used and never shown: records, logs and
-reports print `Variant.name`.
+`sqlite:///home/alice/app.db`. A release or a build stands after the engine's name:
+`duckdb@1.4.0?parallelism=2`, `postgresql@/opt/postgresql/bin`. A password in a URL is used and
+never shown: records, logs and reports print `Variant.name`.
 """
 
 import re
@@ -21,6 +22,12 @@ AA_SUFFIX = "#2"
 SETTING = "set."
 """Before the name of a setting of the engine's own, which is switched as a tactic is."""
 
+RELEASE = "@"
+"""Between an engine's name and the release or build that is asked for."""
+VENV = "venv:"
+"""Before the folder of a Python environment that has the build."""
+
+_NUMBERED = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
 _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -41,7 +48,22 @@ def is_aa_control(name: str) -> bool:
 
 def engine_of(name: str) -> str:
     """The engine in a variant's name, whatever a record says there."""
+    return _head(name).partition(RELEASE)[0]
+
+
+def release_of(name: str) -> str:
+    """The release or build that a variant's name asks for; empty where it is the installed one."""
+    return _head(name).partition(RELEASE)[2]
+
+
+def _head(name: str) -> str:
+    """Of a variant's name the part before its tactics, or before the place in a URL."""
     return name.removesuffix(AA_SUFFIX).partition("?")[0].partition("://")[0]
+
+
+def is_numbered(release: str) -> bool:
+    """Whether a release is one by its number, and no build at a path."""
+    return bool(_NUMBERED.fullmatch(release))
 
 
 def tactics_of(name: str) -> tuple[str, ...]:
@@ -87,12 +109,15 @@ class Variant:
     aa_control: bool = False
     """An A/A control: the same variant a second time, with its own worker and tables; their
     difference is noise."""
+    release: str = ""
+    """The release by its number, the path of a build, or `venv:` and the path of an environment;
+    empty: what is installed."""
 
     @property
     def name(self) -> str:
         """The shown name; unique in a plan; never holds a secret."""
         query = "&".join(f"{key}={_shown(key, value)}" for key, value in self.tactics)
-        base = self.label or self.engine
+        base = self.label or self.engine + (RELEASE + self.release if self.release else "")
         return (f"{base}?{query}" if query else base) + (AA_SUFFIX if self.aa_control else "")
 
     @property
@@ -110,7 +135,8 @@ class Variant:
     def slug(self) -> str:
         """A name safe for files and identifiers."""
         plain = "".join(c if c.isalnum() else "_" for c in self.name.lower())
-        if "://" not in self.name and SETTING not in self.name and len(plain) <= SLUG_LETTERS_MAX:
+        ambiguous = any(part in self.name for part in ("://", SETTING, RELEASE))
+        if not ambiguous and len(plain) <= SLUG_LETTERS_MAX:
             return plain
         # These may be longer than a file's name may be, and differ in what is plain here.
         return f"{plain[:SLUG_LETTERS_MAX]}_{crc32(self.name.encode()):08x}"
@@ -133,8 +159,10 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     if is_aa_control(text) and "://" not in text:
         return replace(parse_variant(text.removesuffix(AA_SUFFIX), tactics), aa_control=True)
     if "://" not in text:
-        engine, _, query = text.partition("?")
-        return Variant(engine.strip(), _pairs(query, text, tactics, only_tactics=True))
+        head, _, query = text.partition("?")
+        engine, at, release = head.strip().partition(RELEASE)
+        pairs = _pairs(query, text, tactics, only_tactics=True)
+        return Variant(engine, pairs, release=_checked_release(release) if at else "")
     parts = _parts(text)
     pairs = _pairs(parts.query, text, tactics, only_tactics=False)
     ours = tuple(pair for pair in pairs if _is_ours(pair[0], tactics))
@@ -145,6 +173,17 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     place = parts.netloc.rpartition("@")[2]
     # The path is shown: what a mistyped secret in it would look like is not.
     return Variant(engine, ours, url, secret.shown(f"{engine}://{place}{parts.path}"))
+
+
+def _checked_release(release: str) -> str:
+    """A release as it is asked for. Raises `InputError` for what is none."""
+    path = release.removeprefix(VENV)
+    if is_numbered(release) or (path.startswith("/") and "#" not in path):
+        return release
+    raise InputError(
+        f"{secret.shown(release)[:60]!r} names no release and no build",
+        hint="write ENGINE@NUMBER, ENGINE@/PATH or ENGINE@venv:/PATH, with the whole path",
+    )
 
 
 def _parts(url: str) -> SplitResult:

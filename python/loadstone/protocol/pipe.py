@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,7 +46,15 @@ class Worker:
     made.
     """
 
-    def __init__(self, name: str, seam: str, log: Path, held: Sequence[int]) -> None:
+    def __init__(
+        self,
+        name: str,
+        seam: str,
+        log: Path,
+        held: Sequence[int],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`environment`: variables by which it finds another release of its engine."""
         self.name = name
         self._log = log
         self._buffer = b""
@@ -65,6 +73,7 @@ class Worker:
                 stdout=stream,
                 stderr=stream,
                 pass_fds=(requests, replies, board, *held),
+                env={**os.environ, **(environment or {})},
                 start_new_session=True,
             )  # fmt: skip
         for descriptor in (requests, replies, board):

@@ -34,7 +34,7 @@ from loadstone.record.model import LEFT_BEHIND, NOT_MEASURED, Event
 from loadstone.record.writer import Chapter, begin, now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.report.terminal_study import StudyProgress
-from loadstone.run import scratch
+from loadstone.run import builds, scratch
 from loadstone.run.interrupts import Interrupts
 from loadstone.run.planned import Planned, Variants, announced, announced_all, variant_of
 from loadstone.run.progress_listener import ProgressListener
@@ -189,6 +189,7 @@ def _measure_each(
 def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several: bool) -> Ended:
     """Measure one benchmark. An engine's error is raised where it is the only one."""
     planned, earlier = due.planned, due.earlier
+    builds.prepare(planned.variants.values())
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
     total = len(due.cells) + sum(map(len, disturbed))
     shown = StudyProgress if planned.plan.study is not None else Progress

@@ -19,13 +19,14 @@ from loadstone.engines.system import System
 from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
 from loadstone.machine import volume
 from loadstone.plan.plan import Plan
-from loadstone.plan.variant import Variant
+from loadstone.plan.variant import Variant, release_of, tactics_of
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Reply, Request, StoredAt
 from loadstone.protocol.pipe import Worker
 from loadstone.record import Load, Recorder
 from loadstone.record.model import Event, Term
 from loadstone.record.writer import now
+from loadstone.run.builds import environment_of
 from loadstone.run.scratch import Claim
 
 REPLACEMENTS_MAX = 20
@@ -83,11 +84,15 @@ class VariantWorker:
         before.close()
         held = self._held
         spare, self._spare = self._spare, None
-        self._worker = spare or Worker(self.variant.name, self._benchmark.seam, self._log, held)
+        self._worker = spare or self._new(held)
         heir, self._heir = self._heir, True
         opened = self._worker.ask(messages.Open(self._plain, str(self._scratch), owner, heir))
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
         self._switched = True
+
+    def _new(self, held: Sequence[int]) -> Worker:
+        seam, name = self._benchmark.seam, self.variant.name
+        return Worker(name, seam, self._log, held, environment_of(self.variant, self.engine))
 
     def variant_named(self, name: str) -> Variant:
         """One of its variants."""
@@ -139,7 +144,7 @@ class VariantWorker:
             self._worker = None
         spare = None
         if ahead and self._spare is None:
-            spare = Worker(self.variant.name, self._benchmark.seam, self._log, self._held)
+            spare = self._new(self._held)
         try:
             self.open()
             self.ask(messages.ImportState(state))
@@ -156,6 +161,10 @@ class VariantWorker:
         loaded or made that variant or, if it was neither, when it was opened."""
         asked = self.engine.asked(self._variants[name])
         read = {**self._versions, **self._terms.get(name, {})}
+        if release_of(name):
+            # A release without some mechanism is asked for no value of it unless it is named.
+            named = {*tactics_of(name), *read}
+            asked = {key: value for key, value in asked.items() if key in named}
         keys = dict.fromkeys([*read, *asked])
         return [Term(name, key, asked.get(key), read.get(key)) for key in keys]
 

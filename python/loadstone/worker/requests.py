@@ -10,6 +10,7 @@ from loadstone.errors import EngineError
 from loadstone.machine import page_cache
 from loadstone.machine.processor_share import UNLIMITED, ProcessorShare
 from loadstone.machine.volume import SCRATCH, Volume
+from loadstone.plan.variant import is_numbered
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker import profile
@@ -80,7 +81,9 @@ class Requests(ABC):
         # Before the start, so that a server is born with the share.
         self._limit(request.variant)
         self._system.start()
-        return messages.Opened(dict(kind.versions()), self.terms().terms)
+        terms = self.terms().terms
+        _refuse_other_release(request.variant, terms)
+        return messages.Opened(dict(kind.versions()), terms)
 
     def terms(self) -> messages.TermsTold:
         """The system's present terms."""
@@ -229,6 +232,19 @@ class Requests(ABC):
     @abstractmethod
     def _timer(self) -> Timer:
         """The timer of its samples."""
+
+
+def _refuse_other_release(variant: "Variant", terms: Mapping[str, str]) -> None:
+    """Raise `EngineError` where the engine that started says another release than was asked for.
+    What was asked may be longer: the number of a wheel follows that of its engine."""
+    told = terms.get("version", "unknown")
+    number = next((word for word in told.split() if word[:1].isdigit()), told.removeprefix("v"))
+    asked = variant.release
+    if is_numbered(asked) and asked != number and not asked.startswith(f"{number}."):
+        raise EngineError(
+            f"{variant.name}: the engine that started is {told}",
+            hint="the release that was asked for is not what its package brings",
+        )
 
 
 def not_open() -> EngineError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadstone.errors import InputError
 from loadstone.plan.role import Role
-from loadstone.plan.variant import engine_of, is_aa_control
+from loadstone.plan.variant import engine_of, is_aa_control, release_of
 from loadstone.record.model import Run
 
 
@@ -34,6 +34,13 @@ class Match:
     def same_engine(self) -> bool:
         """Whether both sides are the same engine, at whatever version."""
         return engine_of(self.a.variant) == engine_of(self.b.variant)
+
+    @property
+    def other_release(self) -> bool:
+        """Whether another release or build of one engine was asked for: what differs by that is
+        the object of the comparison."""
+        a, b = (release_of(side.variant) for side in (self.a, self.b))
+        return self.same_engine and a != b
 
     @property
     def repeated(self) -> bool:

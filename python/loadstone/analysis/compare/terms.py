@@ -136,8 +136,10 @@ def _rule(
         return "", True
     if _is_version(key, (match.a, match.b)):
         # Another engine has another version by its nature.
-        return "version", match.repeated or not match.same_engine
-    return key, not match.same_engine and not (key in a and key in b)
+        return "version", match.repeated or match.other_release or not match.same_engine
+    # A release may lack what a later one has.
+    differ = match.other_release or not match.same_engine
+    return key, differ and not (key in a and key in b)
 
 
 def _is_version(key: str, sides: Iterable[Side]) -> bool:

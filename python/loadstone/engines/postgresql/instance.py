@@ -46,10 +46,14 @@ _START_TRIES_MAX = 3000
 class Instance:
     """One server, one schema in it, and one session, which is open while it is started."""
 
-    def __init__(self, url: str | None, schema: Schema, scratch: Path) -> None:
-        """`url` is the user's server; None for a private one, whose data lies in `scratch`."""
+    def __init__(
+        self, url: str | None, schema: Schema, scratch: Path, build: Path | None = None
+    ) -> None:
+        """`url` is the user's server; None for a private one, whose data lies in `scratch`, of the
+        programs in `build`, or of the wheel's."""
         self.schema = schema
-        self.server = PrivateServer(scratch) if url is None else None
+        self.server = PrivateServer(scratch, build) if url is None else None
+        self._build = build
         self._url = url
         self._scratch = scratch
         self._connection: Connection | None = None
@@ -185,7 +189,8 @@ class Instance:
     def terms(self) -> Mapping[str, str]:
         """Read back from `pg_settings`; settings that the server lacks are reported as missing."""
         with self.errors("cannot read the settings"):
-            return read_terms(self.connection, self._gaps)
+            told = read_terms(self.connection, self._gaps)
+        return told if self._build is None else {**told, "postgresql": str(self._build)}
 
     def tactics(self) -> Mapping[str, str]:
         """The tactics that only statements have, read back."""
@@ -395,7 +400,7 @@ class Instance:
 
     def _replace_server(self) -> PrivateServer:
         """The server so far; the next one listens at a port that is free when it starts."""
-        server, self.server = self._private(), PrivateServer(self._scratch)
+        server, self.server = self._private(), PrivateServer(self._scratch, self._build)
         return server
 
     def _private(self) -> PrivateServer:

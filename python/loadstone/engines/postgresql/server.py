@@ -16,7 +16,7 @@ from pathlib import Path
 
 from loadstone.engines import private_server
 from loadstone.engines.postgresql import shared_memory
-from loadstone.engines.postgresql.binaries import Account, binaries, server_account
+from loadstone.engines.postgresql.binaries import Account, binaries, built, server_account
 from loadstone.engines.postgresql.network_namespace import NetworkNamespace
 from loadstone.engines.private_server import (
     KILL_S_MAX,
@@ -49,7 +49,9 @@ _STEPS = ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, KILL_S_MAX))
 class PrivateServer:
     """One server in `scratch`. Data survives `stop`; `remove` deletes it."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, build: Path | None = None) -> None:
+        """`build`: the folder of its programs, if they are not the wheel's."""
+        self._build = build
         self.home = scratch / _FOLDER
         self.port = PORT
         self.listens = ""
@@ -112,7 +114,7 @@ class PrivateServer:
         not wait for it."""
         end_orphan(self.home.parent)
         account = server_account()
-        programs = binaries(account)
+        programs = binaries(account) if self._build is None else built(account, self._build)
         self._prepare(account)
         if self._apart is not None:
             self._apart.open()

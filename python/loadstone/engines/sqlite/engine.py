@@ -47,6 +47,7 @@ class SqliteEngine(Engine):
 
     name: ClassVar[str] = "sqlite"
     dialect: ClassVar[str] = "sqlite"
+    distribution: ClassVar[str] = "apsw"
     takes_url: ClassVar[bool] = True
     settings_of_data: ClassVar[Collection[str]] = pragmas.OF_LOADED
     capabilities: ClassVar[Capabilities] = Capabilities(

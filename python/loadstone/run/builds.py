@@ -1,0 +1,186 @@
+"""Another release or build of an engine than the installed one, for one worker process.
+
+A release is a package (`System.distribution`) that is installed once into a folder of its own in
+the cache, without what it depends on. The folder stands first on the module path of the worker, so
+that the worker has this engine, and all else, Loadstone's own modules too, as it is installed. Of
+`venv:PATH` the folder holds links to the modules of that one package.
+
+What the worker then has is read from the engine (`worker/requests.py`), and another release than
+was asked for is refused there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from importlib.machinery import PathFinder
+from importlib.metadata import Distribution, distributions
+from importlib.util import find_spec
+from pathlib import Path
+
+import platformdirs
+
+from loadstone.diagnostics import say
+from loadstone.engines.system import System
+from loadstone.errors import EngineError, InputError, NotInstalledError
+from loadstone.plan.variant import VENV, Variant, is_numbered
+
+UNREACHED = ("connection", "timed out", "temporary failure in name", "proxy", "dns error")
+"""Words, in small letters, of an installer that reaches no index."""
+
+
+def environment_of(variant: Variant, engine: type[System]) -> Mapping[str, str]:
+    """The variables by which a worker finds its engine; none for what is installed."""
+    if not is_numbered(variant.release) and not variant.release.startswith(VENV):
+        return {}
+    before = os.environ.get("PYTHONPATH")
+    first = str(_folder(variant, engine))
+    return {"PYTHONPATH": os.pathsep.join([first, before] if before else [first])}
+
+
+def prepare(variants: Iterable[tuple[Variant, type[System]]]) -> None:
+    """Have the releases that these variants ask for; what is installed for that is said first.
+    Raises `NotInstalledError` or `InputError`."""
+    for variant, engine in variants:
+        if not environment_of(variant, engine):
+            continue
+        folder = _folder(variant, engine)
+        if is_numbered(variant.release):
+            _install(variant.release, engine, folder)
+        else:
+            _link(_found(variant, engine), folder)
+        module = engine.distribution.replace("-", "_")
+        if PathFinder.find_spec(module, [str(folder)]) is None:
+            # The worker would take the installed one, and nobody would notice.
+            raise EngineError(
+                f"{variant.name}: its package brings no module {module}",
+                hint=f"if a program emptied the folder, remove it, and run again: {folder}",
+            )
+
+
+def _folder(variant: Variant, engine: type[System]) -> Path:
+    """Where a worker finds its engine: one folder for each release, kind of Python and machine."""
+    builds = platformdirs.user_cache_path("loadstone") / "builds"
+    name = engine.distribution
+    if is_numbered(variant.release):
+        tag = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+        return builds / f"{name}-{variant.release}-{tag}"
+    entries = "\n".join(map(str, _entries(_found(variant, engine))))
+    return builds / f"{name}-venv-{sha256(entries.encode()).hexdigest()[:16]}"
+
+
+def _install(release: str, engine: type[System], folder: Path) -> None:
+    if folder.is_dir():
+        return
+    package = engine.distribution
+    # SQLite's packages have a number more than their SQLite: the last of them.
+    wanted = f"{package}=={release}" + (".*" if _is_short(package, release) else "")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    command = [*_installer(), "--no-deps", "--only-binary", ":all:", "--target"]
+    say(f"loadstone: {engine.name} {release} is not here yet, so it is installed once: ")
+    say("  " + " ".join([*command, str(folder), f"'{wanted}'"]))
+    try:
+        done = subprocess.run(
+            [*command, str(draft), wanted], check=False, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise _not_installed(engine.name, package, release, done.stderr)
+        _moved(draft, folder)
+    except OSError as error:
+        raise EngineError(
+            f"cannot install {wanted} in {folder.parent}: {error.strerror}",
+            hint="make room there, or name another folder by the variable XDG_CACHE_HOME",
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_short(package: str, release: str) -> bool:
+    return package == "apsw" and release.count(".") == 2 and not release.endswith("*")
+
+
+def _installer() -> Sequence[str]:
+    """Loadstone's own pip, or uv where it has none. Raises `NotInstalledError`."""
+    if find_spec("pip"):
+        return (sys.executable, "-m", "pip", "install", "--quiet", "--no-input",
+                "--disable-pip-version-check", "--retries", "1")  # fmt: skip
+    if uv := shutil.which("uv"):
+        return (uv, "pip", "install", "--quiet", "--python", sys.executable)
+    raise NotInstalledError(
+        "another release is installed by pip or uv, and neither is here",
+        hint="install pip into Loadstone's environment: python -m ensurepip",
+    )
+
+
+def _not_installed(engine: str, package: str, release: str, said: str) -> NotInstalledError:
+    lines = [line for line in said.strip().splitlines() if line.strip()] or ["no reason given"]
+    if any(word in said.lower() for word in UNREACHED):
+        return NotInstalledError(
+            f"{engine} {release} is not here, and no package index can be reached",
+            hint=f"connect, or run it where it was installed before; the installer: {lines[0]}",
+        )
+    return NotInstalledError(
+        f"{engine} {release} cannot be installed: {lines[-1].removeprefix('ERROR: ')}",
+        hint=f"look which releases there are for Python {sysconfig.get_python_version()}:"
+        f" {sys.executable} -m pip index versions {package}",
+    )
+
+
+def _moved(draft: Path, folder: Path) -> None:
+    """Give a complete folder its name; another process's, which was first, is as good."""
+    draft.chmod(0o755)
+    try:
+        draft.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+
+
+def _found(variant: Variant, engine: type[System]) -> Distribution:
+    """The engine's package in a Python environment. Raises `InputError`."""
+    path = Path(variant.release.removeprefix(VENV))
+    version = sysconfig.get_python_version()
+    places = [*path.glob(f"lib*/python{version}/site-packages")]
+    if not places:
+        others = sorted(one.parent.name for one in path.glob("lib/python*/site-packages"))
+        raise InputError(
+            f"{path} is no environment of Python {version}"
+            + (f"; it is one of {others[0]}" if others else ""),
+            hint=f"make one with: {sys.executable} -m venv {path}",
+        )
+    name = engine.distribution
+    found = next(iter(distributions(name=name, path=[*map(str, places)])), None)
+    if found is None or not [*_entries(found)]:
+        raise InputError(
+            f"the environment {path} has no package {name}"
+            + ("" if found is None else " with modules of its own: it is installed as editable"),
+            hint=f"install it there: {path}/bin/python -m pip install {name}",
+        )
+    return found
+
+
+def _entries(found: Distribution) -> Iterator[Path]:
+    """What a package has in its environment: its modules, libraries and metadata."""
+    tops = dict.fromkeys(file.parts[0] for file in found.files or ())
+    paths = [Path(str(found.locate_file(top))) for top in tops if top not in ("..", "__pycache__")]
+    if any(path.suffix == ".pth" for path in paths):
+        return
+    yield from (path for path in paths if path.exists())
+
+
+def _link(found: Distribution, folder: Path) -> None:
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        for path in _entries(found):
+            (draft / path.name).symlink_to(path)
+        _moved(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
