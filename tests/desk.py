@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loadstone.record import Run, read
 
-COMMAND = [sys.executable, "-m", "loadstone.cli"]
+COMMAND = [sys.executable, "-m", "loadstone"]
 
 
 @dataclass(frozen=True, slots=True)

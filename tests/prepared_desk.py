@@ -85,4 +85,4 @@ def _command(
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.argv = ["-m", *arguments]
     sys.orig_argv = [*COMMAND, *arguments]
-    runpy.run_module("loadstone.cli", run_name="__main__", alter_sys=True)
+    runpy.run_module("loadstone", run_name="__main__", alter_sys=True)

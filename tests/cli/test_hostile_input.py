@@ -62,7 +62,7 @@ def test_what_cannot_be_meant_is_refused_in_words(desk: Desk, arguments, message
 def test_the_exit_code_is_the_commands_wherever_its_output_goes(
     desk: Desk, redirected: str, code: int, told: str
 ):
-    script = f'"$0" -m loadstone.cli {redirected}'
+    script = f'"$0" -m loadstone {redirected}'
     ended = subprocess.run(["sh", "-c", script, COMMAND[0]], cwd=desk.folder, env=desk.environment,
                            capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
     assert ended.returncode == code, ended

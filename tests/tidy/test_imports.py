@@ -15,7 +15,13 @@ HEAVY = (
 
 OWNERS = {
     # What only these may import.
-    "rich": ("report/terminal", "report/comparison/terminal", "commands/", "diagnostics"),
+    "rich": (
+        "report/screen",
+        "report/terminal",
+        "report/comparison/terminal",
+        "commands/",
+        "diagnostics",
+    ),
     "typer": ("cli", "commands/"),
     "apsw": ("engines/",),
     "duckdb": ("engines/",),
@@ -92,7 +98,7 @@ def loaded_by(code: str) -> list[str]:
 
 
 SHOW_HELP = """
-from loadstone.cli import main
+from loadstone.__main__ import main
 sys.argv = ["loadstone", "--help"]
 try:
     main()
@@ -107,7 +113,8 @@ def test_the_command_line_starts_without_engines(code):
 
 
 OURS_FOR_HELP = {
-    "loadstone", "loadstone.cli", "loadstone.control_characters", "loadstone.diagnostics",
+    "loadstone", "loadstone.__main__", "loadstone.cli", "loadstone.control_characters",
+    "loadstone.diagnostics",
     "loadstone.errors", "loadstone.plan", "loadstone.plan.earlier_names", "loadstone.secret",
 }  # fmt: skip
 """Of ours, the modules that the program's own help imports; each of the others would take time."""

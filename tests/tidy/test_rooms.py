@@ -13,7 +13,7 @@ ROOMS = (
     "plan",
     "record", "statistics", "engines", "quel", "benchmarks", "workload", "protocol", "machine",
     "clients", "analysis", "report", "registry", "planning", "worker", "run", "doctor", "commands",
-    "cli",
+    "cli", "__main__",
 )  # fmt: skip
 """Lowest first."""
 APART = (

@@ -151,7 +151,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def exported(made: Path, parts: int) -> Path:
     subprocess.run(
-        [sys.executable, "-m", "loadstone.cli", "data", "oo1", "--rows", str(parts),
+        [sys.executable, "-m", "loadstone", "data", "oo1", "--rows", str(parts),
          "--format", "csv", "--out", str(made)],
         check=True, capture_output=True,
     )  # fmt: skip
@@ -188,7 +188,7 @@ def test_a_part_drawn_twice_is_as_before_and_looked_at_twice(tmp_path: Path) -> 
 
 def test_the_inputs_can_be_printed() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "loadstone.cli", "benchmarks", "oo1", "--inputs", "traversal",
+        [sys.executable, "-m", "loadstone", "benchmarks", "oo1", "--inputs", "traversal",
          "--rows", "1000", "--count", "3"],
         check=True, capture_output=True, text=True,
     )  # fmt: skip

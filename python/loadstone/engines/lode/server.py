@@ -52,7 +52,7 @@ class PageServer:
         words = "&".join(f"{name}={value}" for name, value in tactics.items())
         self._process.launch(
             [
-                *(sys.executable, "-m", "loadstone.cli", "lode", "serve", str(self.path.resolve())),
+                *(sys.executable, "-m", "loadstone", "lode", "serve", str(self.path.resolve())),
                 *("--create", "--listen", _socket(self.path).name, "--tactic", words),
             ],
             log=self._words,

@@ -1,0 +1,53 @@
+"""A signal that comes while the command is still imported ends it with a word."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from loadstone.diagnostics import Exit
+
+BEGIN = """
+import os, sys
+
+at = sys.argv.pop(1)
+
+class Signalling:
+    def find_spec(self, name, *rest):
+        if name == at:
+            os.kill(os.getpid(), {number})
+
+sys.meta_path.insert(0, Signalling())
+from loadstone.__main__ import main
+main()
+"""
+"""The command, to which a signal comes when the module of its first argument is imported."""
+
+
+def begun(number: signal.Signals, at: str, ignored: bool = False) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", BEGIN.format(number=int(number)), at, "tactics", "sqlite"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL),
+        env=dict(os.environ),
+    )
+
+
+@pytest.mark.parametrize("at", ["typer", "loadstone.commands.tactics"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_the_imports_is_told(number, at):
+    ended = begun(number, at)
+    told = (ended.returncode, ended.stdout, ended.stderr)
+    assert told == (Exit.INTERRUPTED, "", "loadstone: interrupted\n")
+
+
+def test_a_signal_that_the_caller_ignores_is_ignored():
+    """As under nohup."""
+    ended = begun(signal.SIGHUP, "typer", ignored=True)
+    assert (ended.returncode, ended.stderr) == (Exit.OK, "")
+    assert "sqlite" in ended.stdout
