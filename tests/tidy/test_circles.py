@@ -1,7 +1,8 @@
-"""No two modules of a crate use each other: what both need stands below both.
+"""No modules use each other in a circle: what both need stands below both.
 
-A module is looked at with all that is in its folder, so that a circle of two folders is seen where
-no two files make one. A module and its own parent may use each other: they are one thing in parts.
+In Rust a module is looked at with all that is in its folder, so that a circle of two folders is
+seen where no two files make one. A module and its own parent may use each other: they are one thing
+in parts. In Python every import counts, also one that only a type checker makes.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 import pytest
+from test_imports import PACKAGE, imports, package_files
 
 CRATES = ("clients", "datasets", "export", "lode", "measure", "python", "quel", "query")
 
@@ -111,3 +113,57 @@ def test_a_circle_is_seen():
     tests_alone = "use crate::c;\n#[cfg(test)]\nmod tests {\n    use crate::a::One;\n}\n"
     planted[root + "b/deep.rs"] = tests_alone
     assert circles(planted, "planted") == set()
+
+
+def imported(texts: Mapping[str, str]) -> dict[str, set[str]]:
+    """The modules of the Python package, and those that each imports."""
+    files = dict(package_files(texts))
+    found: dict[str, set[str]] = {}
+    for path, text in files.items():
+        found[path] = set()
+        for _, name in imports(text):
+            parts = name.split(".")[1:]
+            for at in (parts, parts[:-1]):
+                file = "/".join(at) + ".py"
+                if name.startswith("loadstone.") and file in files and file != path:
+                    found[path].add(file)
+    return found
+
+
+def python_circles(texts: Mapping[str, str]) -> list[str]:
+    """Of each module that reaches itself, the shortest way."""
+    arrows = imported(texts)
+    told = []
+    for start in sorted(arrows):
+        ways = {target: [start, target] for target in arrows[start]}
+        open_ends = list(ways)
+        while open_ends and start not in ways:
+            at = open_ends.pop(0)
+            for target in arrows[at] - ways.keys():
+                ways[target] = [*ways[at], target]
+                open_ends.append(target)
+        if start in ways:
+            told.append(" -> ".join(ways[start]))
+    return told
+
+
+def test_no_modules_of_the_package_import_each_other_in_a_circle(texts):
+    assert len(imported(texts)) > 300
+    complaints = python_circles(texts)
+    assert not complaints, "\n".join(complaints)
+
+
+def test_a_circle_of_python_modules_is_seen():
+    files = {
+        "plan/a.py": "import os\nfrom loadstone.plan.b import One\n",
+        "plan/b.py": "from loadstone.plan import c\n",
+        "plan/c.py": "from loadstone.errors import InputError\n",
+        "errors.py": "",
+    }
+    planted = {PACKAGE + path: text for path, text in files.items()}
+    assert python_circles(planted) == []
+    for_types = "if TYPE_CHECKING:\n    from loadstone.plan.a import Two\n"
+    planted[PACKAGE + "plan/c.py"] += f"from typing import TYPE_CHECKING\n{for_types}"
+    told = python_circles(planted)
+    assert len(told) == 3
+    assert told[0] == "plan/a.py -> plan/b.py -> plan/c.py -> plan/a.py"

@@ -27,7 +27,7 @@ from loadstone.doctor.check import Check, Verdict
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.plan.variant import parse_variant
 from loadstone.report.comparison import formats
-from loadstone.report.terminal import Progress
+from loadstone.report.terminal_progress import Progress
 from loadstone.run import scratch
 
 STEERING = re.compile(

@@ -14,7 +14,8 @@ from rich.console import Console
 from loadstone import registry
 from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run
-from loadstone.report.terminal import folded, print_summary
+from loadstone.report.screen import folded
+from loadstone.report.terminal import print_summary
 
 RUNS = [make_run(FEW), make_oo1_run(), make_run(("select-10%-heap",), scales=(10_000,))]
 LONG = ("lode?access=objects&log=page-diff&swizzle=on", "lode?access=objects&log=page-diff")

@@ -18,7 +18,8 @@ from loadstone.analysis.summary import summarise
 from loadstone.record.model import Disturbance, Run
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_tables, unmeasured
-from loadstone.report.terminal import Progress, print_summary
+from loadstone.report.terminal import print_summary
+from loadstone.report.terminal_progress import Progress
 
 NAMES = ("html", "md", "csv")
 OTHERS = "other programs took 70% of the processors' time"

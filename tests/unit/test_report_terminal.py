@@ -10,7 +10,8 @@ from report_fixture import ALL, make_run
 from rich.console import Console
 
 from loadstone.record.model import Run
-from loadstone.report.terminal import Progress, print_summary
+from loadstone.report.terminal import print_summary
+from loadstone.report.terminal_progress import Progress
 
 RUN = replace(make_run(ALL), users=())
 
@@ -195,7 +196,7 @@ def test_hostile_reasons_cannot_steer_the_terminal() -> None:
 
 
 def test_no_colour_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from loadstone.report import terminal
+    from loadstone.report.screen import screen_of
 
     monkeypatch.setenv("NO_COLOR", "1")
-    assert terminal._console(stderr=False).no_color
+    assert screen_of(stderr=False).no_color

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from loadstone._core import Oracle, answer_of_rows, attributes
 
 if TYPE_CHECKING:
-    from loadstone.benchmarks.base import Operation
+    from loadstone.benchmarks.operation import Operation
 
 Answer = tuple[int, str]
 """(rows, checksum); an empty checksum where there is nothing to check."""

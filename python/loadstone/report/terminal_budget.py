@@ -9,7 +9,7 @@ from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.summary import Summary
 from loadstone.report.budget_words import overview_rows, quality_line
-from loadstone.report.terminal import folded
+from loadstone.report.screen import folded
 from loadstone.text.numbers import number, plural
 
 ROWS_MAX = 14

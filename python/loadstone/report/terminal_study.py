@@ -30,6 +30,7 @@ from loadstone.record.model import CellResult, Run
 from loadstone.report.break_even_words import crossing_words, paper_line
 from loadstone.report.enhancement_words import winner_lines
 from loadstone.report.legible import legible_run
+from loadstone.report.screen import folded, one_line
 from loadstone.report.study_words import (
     NOTHING,
     UNKNOWN,
@@ -44,7 +45,7 @@ from loadstone.report.study_words import (
     words,
     work_words,
 )
-from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
+from loadstone.report.terminal_progress import Progress, Unit, unit_of
 from loadstone.text.numbers import listing, number, percent, plural, times
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from loadstone.report.findings_words import brief_lines, chapters_lines
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
-from loadstone.report.terminal import bar_of, folded, one_line
+from loadstone.report.screen import bar_of, folded, one_line
 from loadstone.report.terminal_budget import time_budgets
 from loadstone.report.terminal_users import concurrent_users
 from loadstone.report.unequal_words import unequal_lines

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from loadstone.analysis.user_points import UsersRow, UsersTable, users_tables
 from loadstone.record.model import Run
-from loadstone.report.terminal import one_line
+from loadstone.report.screen import one_line
 from loadstone.text.numbers import number, plural
 from loadstone.text.reasons import kind_of, together
 

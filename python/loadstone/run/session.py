@@ -32,7 +32,8 @@ from loadstone.planning.planner import NULL_ENGINE, check_plan
 from loadstone.record import Recorder, Run, read_chapters
 from loadstone.record.model import LEFT_BEHIND, NOT_MEASURED, Event
 from loadstone.record.writer import Chapter, begin, now, refuse_existing
-from loadstone.report.terminal import Progress, print_summary
+from loadstone.report.terminal import print_summary
+from loadstone.report.terminal_progress import Progress
 from loadstone.report.terminal_study import StudyProgress
 from loadstone.run import builds, scratch
 from loadstone.run.interrupts import Interrupts
