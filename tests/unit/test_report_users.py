@@ -87,6 +87,10 @@ def test_the_limit_is_what_all_processors_could_answer():
     alone = dataclasses.replace(worked, server_cpu_ns=None)
     assert round(limit_per_s(alone, 1), 6) == round(599 / 0.3, 6)
     assert limit_per_s(CLOSED, 2) is limit_per_s(worked, None) is None
+    in_a_file = dataclasses.replace(alone, variant="sqlite:///home/alice/app.db?cache=8")
+    assert limit_per_s(in_a_file, 1) == limit_per_s(alone, 1)
+    elsewhere = dataclasses.replace(alone, variant="postgresql://db.example/app")
+    assert limit_per_s(elsewhere, 1) is None, "the server's own time is not known"
     run = run_of(worked)
     allowed = processors_of(run)
     assert allowed == run.sessions[-1].machine["cpu.count"]

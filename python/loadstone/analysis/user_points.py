@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from loadstone.analysis.standing import unjudged
+from loadstone.plan.variant import is_users_server
 from loadstone.record.model import PERCENTILES, Run, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
 
@@ -94,9 +95,11 @@ def processors_of(run: Run) -> int | None:
 
 def limit_per_s(point: UsersPoint, processors: int | None) -> float | None:
     """The requests in a second that this many processors could answer, at the processor time that
-    each took client and server; None where the client's was not measured. An embedded engine works
-    in the client."""
+    each took client and server; None where the client's was not measured, or a server of the user's
+    works uncounted. An embedded engine works in the client."""
     if not point.completed or not point.client_cpu_ns or processors is None:
+        return None
+    if point.server_cpu_ns is None and is_users_server(point.variant):
         return None
     worked_ns = point.client_cpu_ns + (point.server_cpu_ns or 0)
     return processors * point.completed / worked_ns * 1e9

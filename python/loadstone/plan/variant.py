@@ -94,6 +94,12 @@ def has_share(name: str) -> bool:
     return _asked_in(name).get("processor", "").isdecimal()
 
 
+def is_users_server(name: str) -> bool:
+    """Whether a variant of this name is a server of the user's: its processes are not ours to
+    count, and may be on another machine."""
+    return "://" in name and engine_of(name) not in FILE_SCHEMES
+
+
 def _asked_in(name: str) -> dict[str, str]:
     return dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2]))
 
