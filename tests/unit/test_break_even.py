@@ -232,11 +232,13 @@ def test_a_break_even_that_cannot_be_told_says_why():
     run = record()
     failed = [replace(r, status="invalid") if r.cell.rows != 3360 else r for r in run.results]
     broken = replace(run, results=tuple(failed))
-    (one,) = untold(broken, study_map(broken))
+    found = study_map(broken)
+    (one,) = untold(broken, found, break_evens(broken, found))
     assert (one.operation, one.tactic) == (OPERATION, "execution")
     assert (one.amiss, one.cells) == (8, 8)
     for name in ("html", "md"):
         text = registry.load_report(name)().render(broken).decode()
         assert "pays off is not told" in text, name
         assert "pays off is not told" not in registry.load_report(name)().render(run).decode()
-    assert not untold(run, study_map(run))
+    found = study_map(run)
+    assert not untold(run, found, break_evens(run, found))

@@ -100,10 +100,10 @@ class Untold:
     cells: int
 
 
-def untold(run: Run, found: StudyMap) -> tuple[Untold, ...]:
-    """Where break-evens were asked for, and why there is none."""
+def untold(run: Run, found: StudyMap, paying: Sequence[Paying]) -> tuple[Untold, ...]:
+    """Where break-evens were asked for and `paying`, the run's, has none; and why."""
     tactics = dict.fromkeys(each.tactic for each in found.study.switches if each.further)
-    told = {(one.operation, one.tactic) for one in break_evens(run, found)}
+    told = {(one.operation, one.tactic) for one in paying}
     fit = {r.cell.key for r in run.results if r.status in BELIEVED and r.samples}
     places: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for cell in run.plan.cells:

@@ -49,7 +49,7 @@ def pays_off(found: StudyMap, whole: Summary) -> Iterable[str]:
         yield from ("", f"**When it pays off: {plain(one.operation)}**", "")
         yield from table(break_even_words.headings(one, whole.words.scale),
                           break_even_words.rows(one))  # fmt: skip
-    for missed in untold(whole.run, found):
+    for missed in untold(whole.run, found, paying):
         yield from ("", plain(break_even_words.untold_line(missed, whole.words)))
     if paying:
         yield from ("", plain(break_even_words.note(paying[0].scales, whole.words)))

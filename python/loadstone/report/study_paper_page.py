@@ -30,7 +30,9 @@ def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
             for one in paying
         ],
         "paying_note": break_even_words.note(paying[0].scales, words) if paying else "",
-        "paying_untold": [break_even_words.untold_line(one, words) for one in untold(run, found)],
+        "paying_untold": [
+            break_even_words.untold_line(one, words) for one in untold(run, found, paying)
+        ],
         "paying_line": break_even_words.paper_line(paying, words),
         "changes": [
             (one.told.name, enhancement_words.lead(one), enhancement_words.headings(one),
