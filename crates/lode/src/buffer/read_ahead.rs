@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
-/// The longest run that is read as one: 512 KiB. On a cloud machine's disk, four hands with these
+/// The longest run that is read as one: 512 KiB. On a cloud machine's disk, four threads with these
 /// came to nine tenths of its bandwidth, with runs twice or half as long to eight.
 const WINDOW_PAGES_MAX: usize = (512 << 10) / PAGE_BYTES;
 
@@ -38,13 +38,13 @@ const STREAMS_MAX: usize = 4;
 /// Consecutive pages.
 pub(super) type Run = Range<PageNumber>;
 
-/// The streams of a buffer, and what its hands have to do.
+/// The streams of a buffer, and what its prefetcher has to do.
 pub(super) struct ReadAhead {
     /// What a miss brings at least.
     extent_pages: PageNumber,
     /// 0: the cache is so small that streams are not noticed.
     window_pages_max: PageNumber,
-    has_hands: AtomicBool,
+    has_prefetcher: AtomicBool,
     work: Mutex<Work>,
     wanted: Condvar,
     done: Condvar,
@@ -55,7 +55,7 @@ struct Work {
     /// The one that went on last comes first.
     streams: VecDeque<Stream>,
     queue: VecDeque<Run>,
-    /// What the hands bring now.
+    /// What the prefetcher's threads read now.
     under_way: Vec<Run>,
     ended: bool,
 }
@@ -75,7 +75,7 @@ impl ReadAhead {
         Self {
             extent_pages,
             window_pages_max: if is_on { window_pages / extent_pages * extent_pages } else { 0 },
-            has_hands: AtomicBool::new(false),
+            has_prefetcher: AtomicBool::new(false),
             work: Mutex::default(),
             wanted: Condvar::new(),
             done: Condvar::new(),
@@ -96,7 +96,7 @@ impl ReadAhead {
         }
         let mut work = self.lock();
         if let Some(at) = work.queue.iter().position(|run| run.contains(&page)) {
-            // No hand was free so far.
+            // No thread was free so far.
             return work.queue.remove(at).expect("it was found there");
         }
         let known = work.streams.iter().position(|stream| stream.end == first);
@@ -114,7 +114,7 @@ impl ReadAhead {
     /// Whether reading this page shows where the reader is.
     #[inline]
     pub(super) fn is_milestone(&self, page: PageNumber) -> bool {
-        page.is_multiple_of(self.extent_pages) && self.has_hands.load(Ordering::Relaxed)
+        page.is_multiple_of(self.extent_pages) && self.has_prefetcher.load(Ordering::Relaxed)
     }
 
     /// A reader has come to that page, which was there.
@@ -140,7 +140,7 @@ impl ReadAhead {
         pages_total: PageNumber,
     ) {
         let certain = (EXTENTS_CERTAIN * self.extent_pages).min(self.window_pages_max);
-        if stream.window_pages < certain || !self.has_hands.load(Ordering::Relaxed) {
+        if stream.window_pages < certain || !self.has_prefetcher.load(Ordering::Relaxed) {
             return;
         }
         while stream.end < pages_total
@@ -160,9 +160,9 @@ impl ReadAhead {
         first..stream.end
     }
 
-    /// There are hands from now on.
+    /// There is a prefetcher from now on.
     pub(super) fn begin(&self) {
-        self.has_hands.store(true, Ordering::Relaxed);
+        self.has_prefetcher.store(true, Ordering::Relaxed);
     }
 
     /// Wait for something to do; `None` when there will be nothing more.
@@ -178,10 +178,10 @@ impl ReadAhead {
         None
     }
 
-    /// Somebody wants a page that another has: if a hand is bringing it, return when it may be
-    /// there. `false`, and at once, if none is.
+    /// Somebody wants a page that another has: if a prefetcher's thread is reading it, return when
+    /// it may be there. `false`, and at once, if none is.
     pub(super) fn wait_for(&self, page: PageNumber) -> bool {
-        if !self.has_hands.load(Ordering::Relaxed) {
+        if !self.has_prefetcher.load(Ordering::Relaxed) {
             return false;
         }
         let work = self.lock();
@@ -205,14 +205,14 @@ impl ReadAhead {
         }
     }
 
-    /// Let the hands go.
+    /// End the prefetcher's threads.
     pub(super) fn end(&self) {
-        self.has_hands.store(false, Ordering::Relaxed);
+        self.has_prefetcher.store(false, Ordering::Relaxed);
         self.lock().ended = true;
         self.wanted.notify_all();
     }
 
-    /// Return when the hands have done all there was to do.
+    /// Return when the prefetcher has done all there was to do.
     #[cfg(test)]
     pub(super) fn wait_until_idle(&self) {
         let mut work = self.lock();

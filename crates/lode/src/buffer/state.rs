@@ -195,12 +195,14 @@ impl<A: Atomic> State<'_, A> {
     }
 
     /// The owner has read the page from disk.
-    pub(super) fn publish(self, watched: bool) {
+    pub(super) fn publish(self, second_chance: bool) {
         let word = self.0.load(Ordering::Relaxed);
         debug_assert!(word & LATCHED != 0, "only the owner publishes");
         let version = (word & VERSION).wrapping_add(1 << VERSION_SHIFT);
-        self.0
-            .store(version | READABLE | if watched { SECOND_CHANCE } else { 0 }, Ordering::Release);
+        self.0.store(
+            version | READABLE | if second_chance { SECOND_CHANCE } else { 0 },
+            Ordering::Release,
+        );
     }
 
     /// The owner has dropped the page's bytes, or could not read them.

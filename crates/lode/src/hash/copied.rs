@@ -34,14 +34,14 @@ impl Directory {
     }
 
     fn of<P: PageRead>(pages: &P, root: PageNumber) -> Result<Self> {
-        let stamped = |page| Ok::<_, LodeError>((page, pages.read_with_version(page, |_| ())?.1));
-        let mut copied = Self { pages: vec![stamped(root)?], ..Self::default() };
+        let versioned = |page| Ok::<_, LodeError>((page, pages.read_with_version(page, |_| ())?.1));
+        let mut copied = Self { pages: vec![versioned(root)?], ..Self::default() };
         let depth = directory::depth(pages, root)?;
         if depth > DEPTH_COPIED_MAX {
             return Ok(copied);
         }
         for page in directory::own_pages(pages, root)? {
-            copied.pages.push(stamped(page)?);
+            copied.pages.push(versioned(page)?);
         }
         let cells = directory::buckets(pages, root)?;
         if cells.contains(&NO_PAGE) {

@@ -246,7 +246,8 @@ fn insert_into<P: PageWrite>(pages: &mut P, page: PageNumber, entry: Entry) -> R
     pages.write(page, |bytes| table::insert(bytes, entry))
 }
 
-/// What a glance does not see: a key that is not there, or far from its home; a large directory.
+/// What `search::try_find` does not find: a key that is not there, or far from its home; and a
+/// large directory.
 #[inline(never)]
 fn get_slowly<P: PageRead>(pages: &P, root: PageNumber, key: u64) -> Result<Option<u64>> {
     Hash::open(root).get_one(pages, key)

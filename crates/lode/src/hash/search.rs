@@ -35,10 +35,10 @@ pub(super) struct Batch {
     pub(super) foreign: bool,
 }
 
-/// Groups in which a key is looked for at a glance.
+/// Groups in which [`try_find`] looks for a key.
 const STEP_GROUPS: usize = 2;
 
-/// At a glance, stands for no value; a value like this is met by [`probe`]. An `or` of the
+/// Stands for no value in [`try_find`]; a value like this is found by [`probe`]. An `or` of the
 /// comparisons in its place would become branches.
 const NOTHING: u64 = u64::MAX;
 

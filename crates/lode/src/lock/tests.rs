@@ -116,7 +116,7 @@ fn a_thread_that_waits_for_itself_is_told() {
 }
 
 #[test]
-fn who_is_doomed_waits_no_more_and_keeps_what_it_holds() {
+fn an_owner_that_is_cancelled_waits_no_more_and_keeps_what_it_holds() {
     let locks = Locks::new();
     locks.acquire(1, A, Mode::Exclusive).unwrap();
     thread::scope(|scope| {

@@ -15,21 +15,21 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 fn insert(remote: &Remote, state: &mut u64, model: &mut Model, count: usize) {
     let mut writing = remote.writing();
     let tree: Btree = named::find_or_create(&mut writing, "parts").unwrap();
-    let mut draft = model.clone();
+    let mut changed = model.clone();
     for _ in 0..count {
         let key = format!("part {:05}", next(state, 4_000)).into_bytes();
         if next(state, 4) == 0 {
             tree.remove(&mut writing, &key).unwrap();
-            draft.remove(&key);
+            changed.remove(&key);
         } else {
             let value = vec![next(state, 256) as u8; next(state, 200)];
             tree.put(&mut writing, &key, &value).unwrap();
-            draft.insert(key, value);
+            changed.insert(key, value);
         }
     }
     if next(state, 5) > 0 {
         writing.commit().unwrap();
-        *model = draft;
+        *model = changed;
     }
 }
 

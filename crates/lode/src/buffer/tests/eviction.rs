@@ -88,7 +88,7 @@ fn a_page_that_has_moved_to_another_slot_meanwhile_stays() {
 fn clock_spares_once_what_was_looked_at_since_it_passed() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Clock));
     read_all(&buffer, 0..17);
-    // The hand went round once, watched all, and took page 0, the first.
+    // The hand went round once, took every second-chance bit, and evicted page 0, the first.
     assert!(!is_resident(&buffer, 0));
     read_all(&buffer, [1, 3]);
     read_all(&buffer, [17, 18]);

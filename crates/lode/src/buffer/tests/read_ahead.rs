@@ -58,7 +58,7 @@ fn who_jumps_brings_no_more_than_an_extent() {
 }
 
 #[test]
-fn hands_bring_what_comes_next_and_no_more_than_some_windows() {
+fn a_prefetcher_reads_what_comes_next_and_no_more_than_some_windows() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
     let _hands = Prefetcher::of(&buffer);
@@ -73,15 +73,15 @@ fn hands_bring_what_comes_next_and_no_more_than_some_windows() {
 }
 
 #[test]
-fn hands_bring_the_right_pages_to_a_small_cache() {
+fn a_prefetcher_reads_the_right_pages_to_a_small_cache() {
     for replacement in ALL {
         let disk = TestDisk::with_pages(PAGES);
         let options = BufferOptions { replacement, ..streaming(256) };
         let buffer = Arc::new(buffer(&disk, &options));
-        let hands = Prefetcher::of(&buffer);
+        let prefetcher = Prefetcher::of(&buffer);
         pass(&buffer, (0..PAGES).chain(0..PAGES));
         assert!(buffer.counters().pages_resident <= 256, "{replacement:?}");
-        drop(hands);
+        drop(prefetcher);
         pass(&buffer, 0..PAGES);
     }
 }
@@ -90,13 +90,13 @@ fn hands_bring_the_right_pages_to_a_small_cache() {
 fn what_was_forgotten_does_not_come_back_by_itself() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
-    let hands = Prefetcher::of(&buffer);
+    let prefetcher = Prefetcher::of(&buffer);
     for end in 40..80 {
         pass(&buffer, 0..end);
         buffer.forget();
         assert_eq!(buffer.counters().pages_resident, 0);
     }
-    drop(hands);
+    drop(prefetcher);
     assert_eq!(buffer.counters().pages_resident, 0);
 }
 

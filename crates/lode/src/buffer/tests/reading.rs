@@ -86,7 +86,7 @@ fn a_page_beyond_the_volume_is_corrupt_until_the_volume_grows() {
 }
 
 #[test]
-fn no_stamp_fits_a_page_that_is_not_in_memory() {
+fn no_version_fits_a_page_that_is_not_in_memory() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Clock));
     let is_seen =
         |buffer: &Buffer, version| buffer.try_read_version(7, Version(version), |_| ()).is_some();
@@ -103,7 +103,7 @@ fn no_stamp_fits_a_page_that_is_not_in_memory() {
 }
 
 #[test]
-fn only_a_change_changes_the_stamp_of_a_page_in_memory() {
+fn only_a_change_changes_the_version_of_a_page_in_memory() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Clock));
     let version = || buffer.read_with_version(7, |_| ()).unwrap().1;
     let first = version();

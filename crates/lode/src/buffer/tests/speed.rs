@@ -62,7 +62,7 @@ fn what_a_look_costs() {
         let words = buffer.pages.as_words();
         eprintln!(
             "{replacement:?}: load {:.2} ns, read {:.2} ns, inlined {:.2} ns (load {:.2} ns), \
-             stamped {:.2} ns",
+             with version {:.2} ns",
             cost_ns(|page| load(black_box(words), page)),
             cost_ns(|page| read(black_box(&buffer), page)),
             cost_ns(|page| buffer.read(page, |view| view.u64(64)).unwrap_or(0)),

@@ -9,7 +9,7 @@ fn drop_above(buffer: &Buffer, pages: Option<&[PageNumber]>, limit: u64) {
 }
 
 #[test]
-fn outdated_pages_go_and_others_stay() {
+fn stale_pages_go_and_others_stay() {
     for replacement in ALL {
         let disk = TestDisk::with_pages(100);
         let buffer = buffer(&disk, &options(replacement));

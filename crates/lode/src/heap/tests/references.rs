@@ -133,7 +133,7 @@ fn an_id_that_is_used_again_refers_to_the_new_record() {
 }
 
 #[test]
-fn a_record_under_another_s_label_is_damage_to_all() {
+fn a_record_under_another_s_tag_is_damage_to_all() {
     let (mut pages, heap) = made();
     let ids = [1, 2].map(|value| heap.insert(&mut pages, &number(value, 24), None).unwrap());
     let at = heap.read(&pages, ids[0], |_, at, _| at).unwrap() - TAG_BYTES;
