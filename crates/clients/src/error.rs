@@ -66,3 +66,19 @@ impl ClientError {
         Self::Engine { engine, doing, message: message.to_string() }
     }
 }
+
+/// Which of `all` bears that name.
+pub fn named<T: Copy>(
+    kind: &'static str,
+    all: &[(&'static str, T)],
+    name: &str,
+) -> Result<T, ClientError> {
+    match all.iter().find(|(known, _)| *known == name) {
+        Some(&(_, named)) => Ok(named),
+        None => Err(ClientError::Unknown {
+            kind,
+            name: name.to_owned(),
+            known: all.iter().map(|(known, _)| (*known).to_owned()).collect(),
+        }),
+    }
+}

@@ -11,6 +11,7 @@
     reason = "what is called once a visit passes parts and records in registers only if inlined"
 )]
 
+mod clocked;
 mod duckdb;
 pub mod engines;
 mod error;

@@ -15,6 +15,7 @@ use std::ptr::NonNull;
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
 use rustc_hash::FxHashMap;
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver, X_MAX};
 use crate::oo1::part::{Kind, Link, Part};
@@ -157,6 +158,28 @@ impl<const PREFETCHES: bool> Drop for Memory<PREFETCHES> {
     }
 }
 
+impl<const PREFETCHES: bool> Transactions for Memory<PREFETCHES> {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+}
+
 impl<const PREFETCHES: bool> Driver for Memory<PREFETCHES> {
     const ENGINE: &'static str = "memory";
 
@@ -247,10 +270,6 @@ impl<const PREFETCHES: bool> Driver for Memory<PREFETCHES> {
         Ok(())
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         self.add(&new.part);
         new.to.iter().enumerate().try_for_each(|(place, to)| self.connect(place, to))
@@ -279,14 +298,6 @@ impl<const PREFETCHES: bool> Driver for Memory<PREFETCHES> {
             self.by_build.remove(&(build_s, id));
             self.removed.push(handle);
         }
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
         Ok(())
     }
 

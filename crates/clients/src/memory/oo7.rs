@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use loadstone_datasets::oo7::{Database, texts, tree};
 use rustc_hash::FxHashMap;
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -195,25 +196,7 @@ impl Memory {
     }
 }
 
-impl Driver for Memory {
-    const ENGINE: &'static str = "memory";
-
-    type Complex = Place;
-    type Base = Place;
-    type Composite = Place;
-    type Part = Place;
-
-    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
-        *self = Self { fan_out: database.fan_out as usize, ..Self::default() };
-        self.add_tree(database);
-        (1..=database.composite_count()).for_each(|id| self.add_composite(database, id));
-        for (place, base) in (0..).map(Place).zip(&self.bases) {
-            base.private.iter().for_each(|used| self.composites[used.at()].private.push(place));
-            base.shared.iter().for_each(|used| self.composites[used.at()].shared.push(place));
-        }
-        Ok(())
-    }
-
+impl Transactions for Memory {
     fn begin(&mut self) -> Result<(), ClientError> {
         Ok(())
     }
@@ -231,6 +214,26 @@ impl Driver for Memory {
     }
 
     fn rollback(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+}
+
+impl Driver for Memory {
+    const ENGINE: &'static str = "memory";
+
+    type Complex = Place;
+    type Base = Place;
+    type Composite = Place;
+    type Part = Place;
+
+    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
+        *self = Self { fan_out: database.fan_out as usize, ..Self::default() };
+        self.add_tree(database);
+        (1..=database.composite_count()).for_each(|id| self.add_composite(database, id));
+        for (place, base) in (0..).map(Place).zip(&self.bases) {
+            base.private.iter().for_each(|used| self.composites[used.at()].private.push(place));
+            base.shared.iter().for_each(|used| self.composites[used.at()].shared.push(place));
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::part::{Kind, Part};
@@ -24,6 +25,28 @@ impl Null {
     #[expect(clippy::unnecessary_wraps, reason = "every driver opens in this shape")]
     pub const fn open(_address: &Address, _tactics: &mut Tactics) -> Result<Self, ClientError> {
         Ok(Self)
+    }
+}
+
+impl Transactions for Null {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        Ok(())
     }
 }
 
@@ -84,10 +107,6 @@ impl Driver for Null {
         Ok(())
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
     #[inline(never)]
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         black_box(new);
@@ -101,14 +120,6 @@ impl Driver for Null {
     }
 
     fn remove(&mut self, _ids: RangeInclusive<u32>) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
         Ok(())
     }
 

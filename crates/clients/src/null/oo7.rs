@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use loadstone_datasets::oo7::{Database, tree};
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -33,20 +34,7 @@ impl Null {
 }
 
 /// A handle of an assembly is its level, one of an atomic part its id.
-impl Driver for Null {
-    const ENGINE: &'static str = "null";
-    const KEEPS: bool = false;
-
-    type Complex = u32;
-    type Base = u32;
-    type Composite = u32;
-    type Part = u32;
-
-    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
-        *self = Self { parts: database.parts_per_composite, fan_out: database.fan_out };
-        Ok(())
-    }
-
+impl Transactions for Null {
     fn begin(&mut self) -> Result<(), ClientError> {
         Ok(())
     }
@@ -64,6 +52,21 @@ impl Driver for Null {
     }
 
     fn rollback(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+}
+
+impl Driver for Null {
+    const ENGINE: &'static str = "null";
+    const KEEPS: bool = false;
+
+    type Complex = u32;
+    type Base = u32;
+    type Composite = u32;
+    type Part = u32;
+
+    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
+        *self = Self { parts: database.parts_per_composite, fan_out: database.fan_out };
         Ok(())
     }
 

@@ -2,10 +2,10 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::part::Part;
 use crate::oo1::visits::Visits;
-use crate::outcome::Sent;
 use loadstone_datasets::oo1::{Database, NewPart};
 
 /// Largest x, y and length: an update turns values over by taking them from it.
@@ -25,12 +25,12 @@ pub enum Direction {
 ///
 /// A driver is opened on an address, before or after the load, and makes what it needs to be fast
 /// (prepared statements) once, outside every clock.
-pub trait Driver: Send + Sized {
+pub trait Driver: Transactions {
     /// The engine's name, as [`crate::engines`] knows it.
     const ENGINE: &'static str;
 
     /// How this engine names a part that the program reached: an id, an address. It holds until
-    /// the next [`Driver::end`], [`Driver::commit`] or [`Driver::load`].
+    /// the next [`Transactions::end`], [`Transactions::commit`] or [`Driver::load`].
     type Handle: Copy;
 
     /// Create the database in place of any other: parts, connections, every access path that the
@@ -39,17 +39,6 @@ pub trait Driver: Send + Sized {
 
     /// Another driver of the same database with the same tactics, for another thread.
     fn another(&self) -> Result<Self, ClientError>;
-
-    /// Before the first read of a measure, inside the clock: a read transaction where the engine
-    /// has one and the tactics say so.
-    fn begin(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    /// After the last read, inside the clock.
-    fn end(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
 
     /// A part by its id.
     fn find(&mut self, id: u32) -> Result<(Self::Handle, Part), ClientError>;
@@ -100,11 +89,8 @@ pub trait Driver: Send + Sized {
     /// The three connections of a part, to [`Visits::link`].
     fn group(&mut self, id: u32, visits: &mut Visits) -> Result<(), ClientError>;
 
-    /// Begin to write, inside the clock.
-    fn begin_write(&mut self) -> Result<(), ClientError>;
-
     /// A new part and its three connections, all access paths maintained. Not durable before
-    /// [`Driver::commit`].
+    /// [`Transactions::commit`].
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError>;
 
     /// Turn a part's place and build time over: x and y become 99,999 less themselves, build
@@ -114,12 +100,6 @@ pub trait Driver: Send + Sized {
     /// Delete the parts of these ids with the connections that leave them, which are all that
     /// touch them.
     fn remove(&mut self, ids: RangeInclusive<u32>) -> Result<(), ClientError>;
-
-    /// Make what was written since [`Driver::begin_write`] durable, as the tactics say.
-    fn commit(&mut self) -> Result<(), ClientError>;
-
-    /// Give up what was written since [`Driver::begin_write`]; harmless if nothing was.
-    fn rollback(&mut self) -> Result<(), ClientError>;
 
     /// The parts of these ids, in one call, repeated ones repeated.
     fn find_batch(&mut self, _ids: &[u32], _visits: &mut Visits) -> Result<(), ClientError> {
@@ -149,11 +129,6 @@ pub trait Driver: Send + Sized {
     /// The third rung: a constant fetched from the engine.
     fn constant(&mut self) -> Result<i32, ClientError> {
         Err(Self::unsupported("constant", "it has no statements"))
-    }
-
-    /// What it has sent to the engine since it was opened; `None` where it speaks no statements.
-    fn sent(&self) -> Option<Sent> {
-        None
     }
 
     /// Bytes that the database takes where it is kept, log included.

@@ -9,14 +9,14 @@ use std::hint::black_box;
 
 use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
 use loadstone_datasets::oo1::{Database, NewPart};
-use loadstone_measure::clock::now_ns;
 use loadstone_measure::work::Meter;
 
+use crate::clocked;
 use crate::error::ClientError;
 use crate::oo1::Measure;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::visits::Visits;
-use crate::outcome::{Outcome, Sent};
+use crate::outcome::Outcome;
 
 /// Connections followed one after another in a traversal.
 pub const DEPTH: u32 = 7;
@@ -71,26 +71,16 @@ struct Asked<'a, C> {
     meter: &'a Meter,
 }
 
-/// Read inside one clock and one read transaction; `read` answers the number of its calls.
+/// Read inside the clock; `read` answers the number of its calls.
 fn reading<C: Driver>(
     asked: &mut Asked<'_, C>,
     read: impl FnOnce(&mut C, &mut Visits) -> Result<u64, ClientError>,
 ) -> Result<Outcome, ClientError> {
-    let driver = &mut *asked.driver;
-    let mut visits = Visits::default();
-    let sent = driver.sent();
-    let begun = asked.meter.begin();
-    let start_ns = now_ns();
-    driver.begin()?;
-    let answered = read(driver, &mut visits);
-    let ended = driver.end();
-    let elapsed_ns = now_ns() - start_ns;
-    let work = begun.end();
-    let sent = Sent::since(sent, driver.sent());
-    let calls = answered?;
-    ended?;
-    let Visits { count, checksum } = visits;
-    Ok(Outcome { elapsed_ns, commit_ns: 0, visits: count, checksum, calls, sent, work })
+    let mut seen = Visits::default();
+    let (calls, read) =
+        clocked::reading(asked.driver, asked.meter, |driver| read(driver, &mut seen))?;
+    let Visits { count, checksum } = seen;
+    Ok(Outcome { visits: count, checksum, calls, ..read })
 }
 
 fn one_call<C: Driver>(
@@ -240,42 +230,6 @@ fn group<C: Driver>(
     })
 }
 
-/// Write inside one clock. What was written is no answer yet: it has to be looked at.
-fn writing<C: Driver>(
-    asked: &mut Asked<'_, C>,
-    write: impl FnOnce(&mut C) -> Result<(), ClientError>,
-) -> Result<Outcome, ClientError> {
-    let driver = &mut *asked.driver;
-    let sent = driver.sent();
-    let begun = asked.meter.begin();
-    let start_ns = now_ns();
-    let written = driver.begin_write().and_then(|()| write(driver));
-    let written_ns = now_ns();
-    let committed = written.and_then(|()| driver.commit());
-    let ended_ns = now_ns();
-    let work = begun.end();
-    if let Err(error) = committed {
-        // The first error is the one to tell of.
-        _ = driver.rollback();
-        return Err(error);
-    }
-    let sent = Sent::since(sent, driver.sent());
-    let (elapsed_ns, commit_ns) = (ended_ns - start_ns, ended_ns - written_ns);
-    Ok(Outcome { elapsed_ns, commit_ns, sent, work, ..Outcome::default() })
-}
-
-/// Take back what a measure wrote: nobody's time, and nobody's work.
-fn take_back<C: Driver>(
-    driver: &mut C,
-    write: impl FnOnce(&mut C) -> Result<(), ClientError>,
-) -> Result<(), ClientError> {
-    let written = driver.begin_write().and_then(|()| write(driver));
-    written.and_then(|()| driver.commit()).inspect_err(|_| {
-        // The first error is the one to tell of.
-        _ = driver.rollback();
-    })
-}
-
 /// OO1 has the program's own procedure make x and y of each new part.
 #[inline(never)]
 fn supply(new: &NewPart) -> NewPart {
@@ -292,10 +246,11 @@ fn insert<C: Driver>(
         return Ok(Outcome::default());
     };
     let ids = first.part.id..=last.part.id;
-    let written =
-        writing(asked, |driver| parts.iter().try_for_each(|new| driver.insert(&supply(new))))?;
+    let ((), written) = clocked::writing(asked.driver, asked.meter, |driver| {
+        parts.iter().try_for_each(|new| driver.insert(&supply(new)))
+    })?;
     let seen = look_at_inserted(asked.driver, &parts);
-    take_back(asked.driver, |driver| driver.remove(ids))?;
+    clocked::within_transaction(asked.driver, |driver| driver.remove(ids))?;
     let Visits { count, checksum } = seen?;
     let calls = parts.len() as u64;
     Ok(Outcome { visits: count, checksum, calls, ..written })
@@ -336,9 +291,9 @@ fn update<C: Driver>(
 ) -> Result<Outcome, ClientError> {
     let ids = database.update_ids(iteration);
     let turn = |driver: &mut C| ids.iter().try_for_each(|&id| driver.update(id, BUILD_SUM_S));
-    let written = writing(asked, turn)?;
+    let ((), written) = clocked::writing(asked.driver, asked.meter, turn)?;
     let seen = look_at_updated(asked.driver, database, &ids);
-    take_back(asked.driver, turn)?;
+    clocked::within_transaction(asked.driver, turn)?;
     let Visits { count, checksum } = seen?;
     let calls = ids.len() as u64;
     Ok(Outcome { visits: count, checksum, calls, ..written })

@@ -1,6 +1,6 @@
 //! OO1's measures by name.
 
-use crate::error::ClientError;
+use crate::error::{ClientError, named};
 
 /// What a client can be asked to run. The paper's four, those it dropped or recommends, those it
 /// names as future work, and the rungs of the cost ladder.
@@ -63,14 +63,7 @@ impl Measure {
 
     /// By name, as in plans and reports.
     pub fn named(name: &str) -> Result<Self, ClientError> {
-        match Self::ALL.iter().find(|(known, _)| *known == name) {
-            Some(&(_, measure)) => Ok(measure),
-            None => Err(ClientError::Unknown {
-                kind: "measure",
-                name: name.to_owned(),
-                known: Self::ALL.iter().map(|(known, _)| (*known).to_owned()).collect(),
-            }),
-        }
+        named("measure", &Self::ALL, name)
     }
 
     /// Its name.

@@ -14,6 +14,7 @@ use loadstone_measure::clock::now_ns;
 use loadstone_measure::tally::Tally;
 use loadstone_measure::work::{Meter, Work};
 
+use crate::clocked::within_transaction;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::visits::Visits;
@@ -228,11 +229,7 @@ fn write<C: Driver>(
             break;
         };
         let started_ns = now_ns();
-        let written =
-            driver.begin_write().and_then(|()| driver.insert(&new)).and_then(|()| driver.commit());
-        if let Err(error) = written {
-            // The first error is the one to tell of.
-            _ = driver.rollback();
+        if let Err(error) = within_transaction(driver, |driver| driver.insert(&new)) {
             return (tally, count, Err(error));
         }
         add(&mut tally, due_ns, started_ns);
@@ -330,9 +327,7 @@ fn take_back<C: Driver>(
 ) -> Result<(), ClientError> {
     for (user, &count) in (0..).zip(inserted).filter(|(_, count)| **count > 0) {
         let first = first_id(database, user);
-        driver.begin_write()?;
-        driver.remove(first..=first + (count - 1))?;
-        driver.commit()?;
+        within_transaction(driver, |driver| driver.remove(first..=first + (count - 1)))?;
     }
     Ok(())
 }

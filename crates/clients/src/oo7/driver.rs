@@ -4,19 +4,19 @@ use std::ops::RangeInclusive;
 
 use loadstone_datasets::oo7::Database;
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::objects::{Assembly, Object, Part};
 use crate::oo7::visits::Visits;
-use crate::outcome::Sent;
 
 /// An engine as the calling program sees it: objects, reached from each other by handles. A handle
-/// holds until the next [`Driver::end`], [`Driver::commit`] or [`Driver::load`].
+/// holds until the next [`Transactions::end`], [`Transactions::commit`] or [`Driver::load`].
 ///
 /// What reads can be asked between `begin` and `end`, and between `begin_write` and `commit`. A
 /// driver is opened on an address, before or after the load, and makes what it needs to be fast
 /// (prepared statements) once, outside every clock.
-pub trait Driver: Send + Sized {
+pub trait Driver: Transactions {
     /// The engine's name, as [`crate::engines`] knows it.
     const ENGINE: &'static str;
 
@@ -35,21 +35,6 @@ pub trait Driver: Send + Sized {
     /// Create the database in place of any other, with every access path of the specification,
     /// durable at return.
     fn load(&mut self, database: &Database) -> Result<(), ClientError>;
-
-    /// Before the first read of an operation, inside the clock.
-    fn begin(&mut self) -> Result<(), ClientError>;
-
-    /// After the last read, inside the clock.
-    fn end(&mut self) -> Result<(), ClientError>;
-
-    /// Begin to write, inside the clock.
-    fn begin_write(&mut self) -> Result<(), ClientError>;
-
-    /// Make what was written since [`Driver::begin_write`] durable, as the tactics say.
-    fn commit(&mut self) -> Result<(), ClientError>;
-
-    /// Give up what was written since [`Driver::begin_write`]; harmless if nothing was.
-    fn rollback(&mut self) -> Result<(), ClientError>;
 
     /// The root of a module's tree.
     fn design_root(&mut self, module: u32) -> Result<Self::Complex, ClientError>;
@@ -155,11 +140,6 @@ pub trait Driver: Send + Sized {
 
     /// Everything that is stored.
     fn contents(&mut self, contents: &mut Contents) -> Result<(), ClientError>;
-
-    /// What it has sent to the engine since it was opened; `None` where it speaks no statements.
-    fn sent(&self) -> Option<Sent> {
-        None
-    }
 
     /// Bytes that the database takes where it is kept, log included.
     fn size_bytes(&mut self) -> Result<u64, ClientError>;

@@ -8,6 +8,7 @@ use std::hint::black_box;
 use loadstone_datasets::oo7::texts;
 use loadstone_measure::clock::now_ns;
 
+use crate::clocked;
 use crate::error::ClientError;
 use crate::oo7::asked::{Asked, MODULE};
 use crate::oo7::driver::Driver;
@@ -16,7 +17,7 @@ use crate::oo7::objects::Assembly;
 use crate::oo7::traversal::{Walk, t1};
 use crate::oo7::updates;
 use crate::oo7::visits::Visits;
-use crate::outcome::{Outcome, Sent};
+use crate::outcome::Outcome;
 
 /// Clock reads that T1WW makes at each atomic part: the sources give no number.
 const WORK: u32 = 10;
@@ -83,26 +84,16 @@ pub fn run<C: Driver>(asked: &mut Asked<'_, C>, measure: Measure) -> Result<Outc
     }
 }
 
-/// Read inside one clock and one read transaction; `read` answers the number of its calls.
+/// Read inside the clock; `read` answers the number of its calls.
 fn reading<C: Driver>(
     asked: &mut Asked<'_, C>,
     read: impl FnOnce(&mut C, &mut Visits) -> Result<u64, ClientError>,
 ) -> Result<Outcome, ClientError> {
-    let driver = &mut *asked.driver;
-    let mut visits = Visits::default();
-    let sent = driver.sent();
-    let begun = asked.meter.begin();
-    let start_ns = now_ns();
-    driver.begin()?;
-    let answered = read(driver, &mut visits);
-    let ended = driver.end();
-    let elapsed_ns = now_ns() - start_ns;
-    let work = begun.end();
-    let sent = Sent::since(sent, driver.sent());
-    let calls = answered?;
-    ended?;
-    let Visits { count, checksum } = visits;
-    Ok(Outcome { elapsed_ns, commit_ns: 0, visits: count, checksum, calls, sent, work })
+    let mut seen = Visits::default();
+    let (calls, read) =
+        clocked::reading(asked.driver, asked.meter, |driver| read(driver, &mut seen))?;
+    let Visits { count, checksum } = seen;
+    Ok(Outcome { visits: count, checksum, calls, ..read })
 }
 
 fn one_call<C: Driver>(

@@ -1,6 +1,6 @@
 //! OO7's operations by name.
 
-use crate::error::ClientError;
+use crate::error::{ClientError, named};
 
 /// What a client can be asked to run. Traversals follow private components only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,14 +95,7 @@ impl Measure {
 
     /// By name, as in plans and reports.
     pub fn named(name: &str) -> Result<Self, ClientError> {
-        match Self::ALL.iter().find(|(known, _)| *known == name) {
-            Some(&(_, measure)) => Ok(measure),
-            None => Err(ClientError::Unknown {
-                kind: "measure",
-                name: name.to_owned(),
-                known: Self::ALL.iter().map(|(known, _)| (*known).to_owned()).collect(),
-            }),
-        }
+        named("measure", &Self::ALL, name)
     }
 }
 

@@ -3,8 +3,7 @@
 //! Inside the clock: one transaction with its commit. Outside: the look at what it left in the
 //! database, the taking back, and the proof that the database is as it was generated.
 
-use loadstone_measure::clock::now_ns;
-
+use crate::clocked::{self, within_transaction};
 use crate::error::ClientError;
 use crate::oo7::asked::{Asked, MODULE, contents};
 use crate::oo7::contents::Contents;
@@ -12,7 +11,7 @@ use crate::oo7::driver::Driver;
 use crate::oo7::measure::{Change, Extent};
 use crate::oo7::traversal::{Walk, t1};
 use crate::oo7::visits::Visits;
-use crate::outcome::{Outcome, Sent};
+use crate::outcome::Outcome;
 
 /// How a document begins, and how it begins after T5.
 pub(super) const BEGINNINGS: [&[u8]; 2] = [b"I am", b"This is"];
@@ -35,38 +34,12 @@ fn writing<C: Driver>(
     write: impl Fn(&mut C) -> Result<Done, ClientError>,
     take_back: impl FnOnce(&mut C) -> Result<(), ClientError>,
 ) -> Result<Outcome, ClientError> {
-    let driver = &mut *asked.driver;
-    let sent = driver.sent();
-    let begun = asked.meter.begin();
-    let start_ns = now_ns();
-    let written = driver.begin_write().and_then(|()| write(driver));
-    let written_ns = now_ns();
-    let committed = written.and_then(|done| driver.commit().map(|()| done));
-    let ended_ns = now_ns();
-    let work = begun.end();
-    let done = committed.inspect_err(|_| {
-        // The first error is the one to tell of.
-        _ = driver.rollback();
-    })?;
-    let sent = Sent::since(sent, driver.sent());
-    let left = look(driver);
-    within(driver, take_back)?;
+    let (done, written) = clocked::writing(asked.driver, asked.meter, write)?;
+    let left = look(asked.driver);
+    within_transaction(asked.driver, take_back)?;
     prove_as_generated(asked)?;
     let Visits { count, checksum } = done.visits.leaving(done.updates, &left?);
-    let (elapsed_ns, commit_ns) = (ended_ns - start_ns, ended_ns - written_ns);
-    Ok(Outcome { elapsed_ns, commit_ns, visits: count, checksum, calls: done.calls, sent, work })
-}
-
-/// One transaction, nobody's time.
-fn within<C: Driver>(
-    driver: &mut C,
-    write: impl FnOnce(&mut C) -> Result<(), ClientError>,
-) -> Result<(), ClientError> {
-    let written = driver.begin_write().and_then(|()| write(driver));
-    written.and_then(|()| driver.commit()).inspect_err(|_| {
-        // The first error is the one to tell of.
-        _ = driver.rollback();
-    })
+    Ok(Outcome { visits: count, checksum, calls: done.calls, ..written })
 }
 
 /// Everything that is stored, and what the index on dates leads to.
@@ -158,7 +131,7 @@ pub fn text_done<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientE
 /// T5undo, of what T5do did outside the clock.
 pub fn text_undone<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientError> {
     let [before, after] = BEGINNINGS;
-    within(asked.driver, |driver| begin_anew(driver, before, after).map(|_| ()))?;
+    within_transaction(asked.driver, |driver| begin_anew(driver, before, after).map(|_| ()))?;
     writing(asked, |driver| begin_anew(driver, after, before), |_| Ok(()))
 }
 
@@ -208,7 +181,7 @@ pub fn insert<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientErro
 pub fn delete<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientError> {
     let (database, receivers) = (asked.database, asked.database.receivers(asked.iteration));
     let ids = database.new_composites();
-    within(asked.driver, |driver| {
+    within_transaction(asked.driver, |driver| {
         let mut all = ids.clone().zip(&receivers);
         all.try_for_each(|(id, &receiver)| driver.insert(database, id, receiver))
     })?;

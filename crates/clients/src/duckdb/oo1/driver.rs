@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use loadstone_datasets::oo1::{Database, NewPart};
 
 use super::{DuckDb, int, list, schema};
+use crate::clocked::Transactions;
 use crate::duckdb::api::ENGINE;
 use crate::duckdb::handles::Value;
 use crate::error::ClientError;
@@ -15,6 +16,38 @@ use crate::oo1::sql::{Handle, Query};
 use crate::oo1::visits::Visits;
 use crate::outcome::Sent;
 use crate::tactics;
+
+impl Transactions for DuckDb {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        if self.choices.spans_measure { self.begin_write() } else { Ok(()) }
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        if self.choices.spans_measure { self.commit() } else { Ok(()) }
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.turn(|session| &mut session.begin)
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.turn(|session| &mut session.commit)
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        match self.turn(|session| &mut session.rollback) {
+            // Nothing was begun, or a commit that failed has given it up already.
+            Err(ClientError::Engine { message, .. }) if message.contains("no transaction") => {
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(Sent { statements: self.executed, round_trips: None })
+    }
+}
 
 impl Driver for DuckDb {
     const ENGINE: &'static str = ENGINE;
@@ -29,14 +62,6 @@ impl Driver for DuckDb {
 
     fn another(&self) -> Result<Self, ClientError> {
         Self::on(self.session.connection.another()?, self.path.clone(), self.choices)
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        if self.choices.spans_measure { self.begin_write() } else { Ok(()) }
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        if self.choices.spans_measure { self.commit() } else { Ok(()) }
     }
 
     fn find(&mut self, id: u32) -> Result<(Handle, Part), ClientError> {
@@ -99,10 +124,6 @@ impl Driver for DuckDb {
         malformed
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.turn(|session| &mut session.begin)
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         let part = &new.part;
         let kind = Kind::of(part.kind);
@@ -127,20 +148,6 @@ impl Driver for DuckDb {
         let ids = [int(*ids.start()), int(*ids.end())];
         self.execute(Query::Disconnect, &ids)?;
         self.execute(Query::Remove, &ids)
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.turn(|session| &mut session.commit)
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        match self.turn(|session| &mut session.rollback) {
-            // Nothing was begun, or a commit that failed has given it up already.
-            Err(ClientError::Engine { message, .. }) if message.contains("no transaction") => {
-                Ok(())
-            }
-            done => done,
-        }
     }
 
     fn find_batch(&mut self, ids: &[u32], visits: &mut Visits) -> Result<(), ClientError> {
@@ -204,10 +211,6 @@ impl Driver for DuckDb {
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
         schema::size_bytes(&self.path)
-    }
-
-    fn sent(&self) -> Option<Sent> {
-        Some(Sent { statements: self.executed, round_trips: None })
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {

@@ -6,6 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
 
 use super::store::{CURSOR_OWN, Store, key};
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::lmdb::raw::ENGINE;
 use crate::lmdb::tables::Shape;
@@ -122,6 +123,30 @@ fn array<const N: usize, const M: usize>(bytes: &[u8; M], at: usize) -> [u8; N] 
     *array
 }
 
+impl Transactions for Links {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.store.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.store.end();
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.store.begin_write()
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.store.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.store.rollback();
+        Ok(())
+    }
+}
+
 impl Driver for Links {
     const ENGINE: &'static str = ENGINE;
 
@@ -142,15 +167,6 @@ impl Driver for Links {
 
     fn another(&self) -> Result<Self, ClientError> {
         Ok(Self { store: self.store.another()?, ids: Vec::new() })
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        self.store.begin()
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        self.store.end();
-        Ok(())
     }
 
     #[inline(always)]
@@ -220,10 +236,6 @@ impl Driver for Links {
         self.connections(id, |link| visits.link(&link))
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.store.begin_write()
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         self.add_part(&new.part)?;
         let mut places = new.to.iter().enumerate();
@@ -267,15 +279,6 @@ impl Driver for Links {
             self.store.remove_build(build_s, id)?;
         }
         self.store.end();
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.store.commit()
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.store.rollback();
         Ok(())
     }
 

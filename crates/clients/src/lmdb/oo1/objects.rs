@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use loadstone_datasets::oo1::{Database, NewPart};
 
 use super::store::{CURSOR_OWN, Store, key};
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::lmdb::raw::{ENGINE, Table};
 use crate::lmdb::tables::Shape;
@@ -60,6 +61,32 @@ impl Objects {
     }
 }
 
+impl Transactions for Objects {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.store.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.last = NOBODY;
+        self.store.end();
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.last = NOBODY;
+        self.store.begin_write()
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.store.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.store.rollback();
+        Ok(())
+    }
+}
+
 impl Driver for Objects {
     const ENGINE: &'static str = ENGINE;
 
@@ -79,16 +106,6 @@ impl Driver for Objects {
 
     fn another(&self) -> Result<Self, ClientError> {
         Ok(Self::attach(self.store.another()?))
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        self.store.begin()
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        self.last = NOBODY;
-        self.store.end();
-        Ok(())
     }
 
     #[inline(always)]
@@ -157,11 +174,6 @@ impl Driver for Objects {
         Ok(())
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.last = NOBODY;
-        self.store.begin_write()
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         let id = new.part.id;
         let table = self.table();
@@ -194,15 +206,6 @@ impl Driver for Objects {
         for id in ids {
             self.store.writer()?.remove(table, &key(id), None)?;
         }
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.store.commit()
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.store.rollback();
         Ok(())
     }
 

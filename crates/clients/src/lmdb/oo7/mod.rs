@@ -15,6 +15,7 @@ use self::store::{
 use super::raw::{ENGINE, version};
 use super::tables;
 use super::writer::Writer;
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -31,27 +32,7 @@ fn words_at<const N: usize>(value: &[u8], at: usize) -> Option<[u64; N]> {
     Some(words.map(u64::from_le_bytes))
 }
 
-impl Driver for Lmdb {
-    const ENGINE: &'static str = ENGINE;
-
-    type Complex = u32;
-    type Base = u32;
-    type Composite = u32;
-    type Part = u32;
-
-    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
-        self.begin_write()?;
-        for table in self.tables {
-            self.writing()?.clear(table)?;
-        }
-        let users = self.add_tree(database)?;
-        for (id, [private, shared]) in (1..).zip(&users) {
-            self.add_composite(database, id, [private, shared])?;
-        }
-        self.fan_out = database.fan_out as usize;
-        self.commit()
-    }
-
+impl Transactions for Lmdb {
     fn begin(&mut self) -> Result<(), ClientError> {
         self.reader.begin()
     }
@@ -75,6 +56,28 @@ impl Driver for Lmdb {
     fn rollback(&mut self) -> Result<(), ClientError> {
         self.writer = None;
         Ok(())
+    }
+}
+
+impl Driver for Lmdb {
+    const ENGINE: &'static str = ENGINE;
+
+    type Complex = u32;
+    type Base = u32;
+    type Composite = u32;
+    type Part = u32;
+
+    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
+        self.begin_write()?;
+        for table in self.tables {
+            self.writing()?.clear(table)?;
+        }
+        let users = self.add_tree(database)?;
+        for (id, [private, shared]) in (1..).zip(&users) {
+            self.add_composite(database, id, [private, shared])?;
+        }
+        self.fan_out = database.fan_out as usize;
+        self.commit()
     }
 
     fn design_root(&mut self, module: u32) -> Result<u32, ClientError> {

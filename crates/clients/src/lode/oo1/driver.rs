@@ -8,6 +8,7 @@ use lode::tactics::Prefetch;
 use lode::{PageRead, PageWrite};
 
 use super::design::Design;
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
 use crate::lode::failure::{Failure, Result as DesignResult};
@@ -157,6 +158,44 @@ fn not_begun() -> ClientError {
     ClientError::engine(ENGINE, "reading", "nothing was begun: begin to read first")
 }
 
+impl<D: Design, P: Place> Transactions for Lode<D, P> {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        let design = self.design()?;
+        // Its locks first: a writer may wait for them, and the next one for that writer.
+        self.session = None;
+        self.fresh = true;
+        let session = Session { reader: P::reader(self.store.database()?), design };
+        let begun = design.begin(session.pages(), &mut self.kept);
+        self.session = Some(session);
+        begun.map_err(|failure| failure.told("beginning to read"))
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.session = None;
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        // A read transaction of one's own would keep the write transaction from its locks.
+        self.session = None;
+        self.rollback()?;
+        self.writer = Some(P::writer(self.store.database()?));
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.changes.clear();
+        let committed = self.writer.take().map_or(Ok(()), P::commit);
+        committed.map_err(|error| ClientError::engine(ENGINE, "committing", error))
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.changes.clear();
+        self.writer = None;
+        Ok(())
+    }
+}
+
 impl<D: Design, P: Place> Driver for Lode<D, P> {
     const ENGINE: &'static str = ENGINE;
 
@@ -172,22 +211,6 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
 
     fn another(&self) -> Result<Self, ClientError> {
         Ok(Self::attach(self.store.another()?, self.design))
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        let design = self.design()?;
-        // Its locks first: a writer may wait for them, and the next one for that writer.
-        self.session = None;
-        self.fresh = true;
-        let session = Session { reader: P::reader(self.store.database()?), design };
-        let begun = design.begin(session.pages(), &mut self.kept);
-        self.session = Some(session);
-        begun.map_err(|failure| failure.told("beginning to read"))
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        self.session = None;
-        Ok(())
     }
 
     #[inline(always)]
@@ -262,14 +285,6 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
         self.ask("looking links up", |design, pages| design.group(pages, id, visits))
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        // A read transaction of one's own would keep the write transaction from its locks.
-        self.session = None;
-        self.rollback()?;
-        self.writer = Some(P::writer(self.store.database()?));
-        Ok(())
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         self.write(Change::Insert(*new))
     }
@@ -280,18 +295,6 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
 
     fn remove(&mut self, ids: RangeInclusive<u32>) -> Result<(), ClientError> {
         self.write(Change::Remove(ids))
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.changes.clear();
-        let committed = self.writer.take().map_or(Ok(()), P::commit);
-        committed.map_err(|error| ClientError::engine(ENGINE, "committing", error))
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.changes.clear();
-        self.writer = None;
-        Ok(())
     }
 
     #[inline(never)]

@@ -19,6 +19,7 @@ use self::files::{Class, Files};
 use super::ENGINE;
 use super::place::Place;
 use super::store::Store;
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -118,22 +119,7 @@ macro_rules! change {
     }};
 }
 
-impl<P: Place> Driver for Lode<P> {
-    const ENGINE: &'static str = ENGINE;
-
-    type Complex = Reference;
-    type Base = Reference;
-    type Composite = Reference;
-    type Part = Reference;
-
-    fn load(&mut self, database: &Data) -> Result<(), ClientError> {
-        self.reader = None;
-        self.rollback()?;
-        let records = u64::from(database.part_count());
-        self.files = Some(self.store.load(records, |loading| load::load(loading, database))?);
-        Ok(())
-    }
-
+impl<P: Place> Transactions for Lode<P> {
     fn begin(&mut self) -> Result<(), ClientError> {
         self.files()?;
         self.reader = Some(P::reader(self.store.database()?));
@@ -160,6 +146,23 @@ impl<P: Place> Driver for Lode<P> {
 
     fn rollback(&mut self) -> Result<(), ClientError> {
         self.writer = None;
+        Ok(())
+    }
+}
+
+impl<P: Place> Driver for Lode<P> {
+    const ENGINE: &'static str = ENGINE;
+
+    type Complex = Reference;
+    type Base = Reference;
+    type Composite = Reference;
+    type Part = Reference;
+
+    fn load(&mut self, database: &Data) -> Result<(), ClientError> {
+        self.reader = None;
+        self.rollback()?;
+        let records = u64::from(database.part_count());
+        self.files = Some(self.store.load(records, |loading| load::load(loading, database))?);
         Ok(())
     }
 

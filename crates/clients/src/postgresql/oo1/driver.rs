@@ -6,6 +6,7 @@ use loadstone_datasets::oo1::{Database, NewPart};
 
 use super::queries::Style;
 use super::{ENGINE, PostgreSql, Span, failed, int, schema};
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::habits::Habits;
@@ -52,6 +53,40 @@ impl PostgreSql {
     }
 }
 
+impl Transactions for PostgreSql {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        if self.choices.transaction == Span::Call {
+            return Ok(());
+        }
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        self.session.execute(begin).map_err(failed("beginning to read"))
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        if self.choices.transaction == Span::Call {
+            return Ok(());
+        }
+        self.session.execute("COMMIT").map_err(failed("ending to read"))
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.session.execute("BEGIN").map_err(failed("beginning to write"))
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.session.execute("COMMIT").map_err(failed("committing"))
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.session.execute("ROLLBACK").map_err(failed("rolling back"))
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        let Wire { statements, sends, .. } = self.session.wire;
+        Some(Sent { statements, round_trips: Some(sends) })
+    }
+}
+
 impl Driver for PostgreSql {
     const ENGINE: &'static str = ENGINE;
 
@@ -67,21 +102,6 @@ impl Driver for PostgreSql {
 
     fn another(&self) -> Result<Self, ClientError> {
         Self::connect(self.server.clone(), self.choices)
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        if self.choices.transaction == Span::Call {
-            return Ok(());
-        }
-        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        self.session.execute(begin).map_err(failed("beginning to read"))
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        if self.choices.transaction == Span::Call {
-            return Ok(());
-        }
-        self.session.execute("COMMIT").map_err(failed("ending to read"))
     }
 
     #[inline]
@@ -140,10 +160,6 @@ impl Driver for PostgreSql {
         malformed
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.session.execute("BEGIN").map_err(failed("beginning to write"))
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         let part = &new.part;
         let kind = Kind::of(part.kind);
@@ -172,14 +188,6 @@ impl Driver for PostgreSql {
         let ids = [int(*ids.start()), int(*ids.end())];
         self.ask(Query::Disconnect, &ids, |_| {})?;
         self.ask(Query::Remove, &ids, |_| {})
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.session.execute("COMMIT").map_err(failed("committing"))
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.session.execute("ROLLBACK").map_err(failed("rolling back"))
     }
 
     fn find_batch(&mut self, ids: &[u32], visits: &mut Visits) -> Result<(), ClientError> {
@@ -214,11 +222,6 @@ impl Driver for PostgreSql {
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
         schema::size_bytes(&mut self.session).map_err(failed("measuring its size"))
-    }
-
-    fn sent(&self) -> Option<Sent> {
-        let Wire { statements, sends, .. } = self.session.wire;
-        Some(Sent { statements, round_trips: Some(sends) })
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {

@@ -1,6 +1,7 @@
 //! What needs a server and more than the public interface; see `tests/postgresql.rs` for the rest.
 
 use super::{PostgreSql, Query};
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::driver::Driver;
 use crate::postgresql::address::{Server, Transport};

@@ -4,6 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::object::{self, CopiedLinks, NOBODY, Object};
@@ -162,6 +163,34 @@ impl Objects {
     }
 }
 
+impl Transactions for Objects {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.file.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.forget();
+        self.file.end()
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.forget();
+        self.file.begin_write()
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.file.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.file.rollback()
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(self.file.sent())
+    }
+}
+
 impl Driver for Objects {
     const ENGINE: &'static str = ENGINE;
 
@@ -183,15 +212,6 @@ impl Driver for Objects {
 
     fn another(&self) -> Result<Self, ClientError> {
         Self::attach(self.file.another()?)
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        self.file.begin()
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        self.forget();
-        self.file.end()
     }
 
     #[inline(always)]
@@ -267,11 +287,6 @@ impl Driver for Objects {
             .with(id, |object| object.links(id).iter().for_each(|link| visits.link(link)))
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.forget();
-        self.file.begin_write()
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         let id = new.part.id;
         let statements = self.statements()?;
@@ -300,14 +315,6 @@ impl Driver for Objects {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.file.commit()
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.file.rollback()
-    }
-
     #[inline(never)]
     fn nothing(&mut self) -> Result<(), ClientError> {
         std::hint::black_box(self);
@@ -324,10 +331,6 @@ impl Driver for Objects {
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
         Ok(self.file.size_bytes())
-    }
-
-    fn sent(&self) -> Option<Sent> {
-        Some(self.file.sent())
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {

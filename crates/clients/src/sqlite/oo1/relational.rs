@@ -7,6 +7,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Connection as Row, Database, NewPart, Part as PartRow};
 
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::part::{Kind, Link, Part};
@@ -189,6 +190,32 @@ impl Relational {
     }
 }
 
+impl Transactions for Relational {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.file.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.file.end()
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.file.begin_write()
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.file.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.file.rollback()
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(self.file.sent())
+    }
+}
+
 impl Driver for Relational {
     const ENGINE: &'static str = ENGINE;
 
@@ -220,14 +247,6 @@ impl Driver for Relational {
 
     fn another(&self) -> Result<Self, ClientError> {
         Self::attach(self.file.another()?, self.design)
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        self.file.begin()
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        self.file.end()
     }
 
     #[inline(always)]
@@ -302,10 +321,6 @@ impl Driver for Relational {
         Ok(())
     }
 
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.file.begin_write()
-    }
-
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
         let statements = self.statements()?;
         statements.add_part(&new.part)?;
@@ -328,14 +343,6 @@ impl Driver for Relational {
             remove.finish()?;
         }
         Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.file.commit()
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.file.rollback()
     }
 
     fn find_batch(&mut self, ids: &[u32], visits: &mut Visits) -> Result<(), ClientError> {
@@ -378,10 +385,6 @@ impl Driver for Relational {
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
         Ok(self.file.size_bytes())
-    }
-
-    fn sent(&self) -> Option<Sent> {
-        Some(self.file.sent())
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {

@@ -4,6 +4,7 @@ use loadstone_datasets::oo1::Database;
 use loadstone_measure::work::Meter;
 
 use super::{Objects, Relational};
+use crate::clocked::Transactions;
 use crate::oo1::Measure;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::loops;

@@ -10,6 +10,7 @@ use loadstone_datasets::oo7::{Database, tree};
 use self::rows::{Value, fill};
 use super::file::{File, not_loaded};
 use super::raw::{Connection, ENGINE, Statement};
+use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -168,6 +169,32 @@ fn store(contents: &mut Contents, stored: Stored, row: &Statement) -> Result<(),
     Ok(())
 }
 
+impl Transactions for Relational {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.file.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.file.end()
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.file.begin_write()
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.file.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.file.rollback()
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(self.file.sent())
+    }
+}
+
 impl Driver for Relational {
     const ENGINE: &'static str = ENGINE;
 
@@ -193,26 +220,6 @@ impl Driver for Relational {
         }
         self.file.commit()?;
         self.file.checkpoint()
-    }
-
-    fn begin(&mut self) -> Result<(), ClientError> {
-        self.file.begin()
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        self.file.end()
-    }
-
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.file.begin_write()
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        self.file.commit()
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        self.file.rollback()
     }
 
     fn design_root(&mut self, module: u32) -> Result<Complex, ClientError> {
@@ -381,10 +388,6 @@ impl Driver for Relational {
             }
         }
         Ok(())
-    }
-
-    fn sent(&self) -> Option<Sent> {
-        Some(self.file.sent())
     }
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
