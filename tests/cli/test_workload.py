@@ -142,6 +142,83 @@ def test_the_odd_one_of_three_fails_with_both_answers(desk: Desk) -> None:
     assert not failed.samples
 
 
+CHANGING = """
+[[statement]]
+name = "credit"
+sql = "UPDATE customer SET credit = coalesce(credit, 0) + 1 WHERE city = :city"
+parameters.city = { list = ["Oslo"] }
+[[statement]]
+name = "enter"
+sql = "INSERT INTO customer (id, name, city) VALUES (:id, 'New', 'Bern')"
+parameters.id = { sequence = [10, 1] }
+[[statement]]
+name = "all"
+sql = "SELECT id, credit FROM customer ORDER BY id"
+"""
+
+
+@pytest.mark.slow
+def test_changes_are_agreed_on_and_put_back_before_the_next_sample(desk: Desk) -> None:
+    with_statement(desk, CHANGING)
+    ran = desk.run("run", "./shop", *QUICK, "--temperature", "cold", "--repeat-cold", "2",
+                   "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    run = desk.read()
+    # An insertion may need to read no data at all: then nothing of it can be cold.
+    others = {r.cell.operation: r.reason for r in run.results if r.status != "ok"}
+    assert set(others) <= {"enter"}, others
+    assert {(one.basis, one.engines) for one in run.agreements} == {("agreed", "sqlite, duckdb")}
+    rows = {(r.cell.operation, a.rows) for r in run.results for a in r.answers}
+    # Of the query as many as in the file, whatever was changed before it.
+    assert rows == {("credit", 2), ("enter", 1), ("all", 3)}
+    assert {load.relation for load in run.loads} == {"customer", "customer__0"}
+
+
+@pytest.mark.slow
+def test_engines_that_change_as_many_rows_otherwise_are_both_left_without_a_figure(
+    desk: Desk,
+) -> None:
+    with_statement(
+        desk,
+        '[[statement]]\nname = "s"\nsql = "UPDATE customer SET city = \'Bern\' WHERE id = 1"\n'
+        "text.duckdb = \"UPDATE customer SET city = 'Bonn' WHERE id = 1\"\n",
+    )
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 8
+    assert set(statuses(desk).values()) == {"invalid"}
+    (result, *_) = desk.read().results
+    assert "duckdb gives 1 row, sqlite gives 1 row" in result.reason
+    assert "'came', 1, 'Ann', 'Bonn'" in result.reason
+
+
+@pytest.mark.slow
+def test_a_change_that_is_another_each_time_is_no_answer(desk: Desk) -> None:
+    with_statement(
+        desk, '[[statement]]\nname = "s"\nsql = "UPDATE customer SET credit = random()"\n'
+    )
+    on = ("--on", "sqlite", *QUICK[4:])
+    ran = desk.run("run", "./shop", *on, "--record", str(desk.record))
+    assert ran.returncode == 1
+    assert {r.status for r in desk.read().results} == {"failed"}
+    (result, *_) = desk.read().results
+    assert "wrong answer: 3 tuples, but not the right ones" in result.reason
+
+
+def test_a_text_that_changes_another_table_is_refused(desk: Desk) -> None:
+    with_statement(
+        desk,
+        '[[statement]]\nname = "s"\nsql = "DELETE FROM customer"\n'
+        'text.duckdb = "SELECT * FROM customer"\n',
+    )
+    ran = desk.run("run", "./shop", "--dry-run")
+    assert ran.returncode == 2
+    assert "changes no table, another customer" in ran.stderr
+    both = desk.run("run", "--sql", "DELETE FROM customer", "--data", "shop/customer.csv",
+                    "--users", "2", "--on", "sqlite", "--dry-run")  # fmt: skip
+    assert both.returncode == 2
+    assert "they would get into each other's way" in both.stderr
+
+
 def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:
     ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "lode", *QUICK, "--dry-run")
     assert ran.returncode == 0, ran.stderr
@@ -257,6 +334,12 @@ file = "customer.csv"
 [[statement]]
 name = "count"
 sql = "SELECT count(*) AS n, max(customers.id) AS last FROM customers"
+[[statement]]
+name = "forget"
+sql = "DELETE FROM customers WHERE customers.id > 1"
+[[statement]]
+name = "enter"
+sql = "INSERT INTO customers (id, name) SELECT customers.id + 50, name FROM customers"
 """
 
 
@@ -278,7 +361,7 @@ def test_tables_of_the_same_name_in_a_users_database_are_neither_read_nor_change
         ran = desk.run("run", "./shop", *on, "--record", str(desk.record), "--no-report")
         assert server.fingerprint() == before
     assert ran.returncode == 0, ran.stderr
-    assert [one.basis for one in desk.read().agreements] == ["agreed"]
+    assert [one.basis for one in desk.read().agreements] == ["agreed"] * 3
     texts = [result.statements[0].text for result in desk.read().results]
     assert all(re.search(r'"loadstone_\w+', text) for text in texts), texts
     with closing(sqlite3.connect(file)) as db:

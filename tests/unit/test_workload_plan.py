@@ -51,6 +51,18 @@ def test_a_plan_of_a_paper_knows_no_workload() -> None:
     assert Plan.from_json(PAPER.plan.to_json()) == PAPER.plan
 
 
+def test_a_plan_of_queries_is_written_as_before_there_were_changes() -> None:
+    plan = planned(FOLDER)
+    told = json.loads(plan.to_json())["workload"]["statements"]
+    assert told
+    assert not any("changes" in one for one in told)
+    changing = planned({"sql": "DELETE FROM customer", "data": ("customer.parquet",), **ON})
+    assert changing.workload is not None
+    assert changing.workload.changed == ("customer",)
+    assert Plan.from_json(changing.to_json()) == changing
+    assert changing.workload.edition != planned(ALONE).workload.edition
+
+
 CHANGES = {
     "data": lambda shop: (shop / "customer.csv").write_text(CUSTOMER.replace("Ann", "Amy")),
     "text": lambda shop: edited(shop, "count(*) AS orders", "count(*) AS o"),

@@ -34,17 +34,58 @@ def test_the_order_that_is_asked_for_is_that_of_columns_of_the_answer(text, foun
 @pytest.mark.parametrize(
     "text",
     [
-        "DROP TABLE t", "DELETE FROM t", "UPDATE t SET a = 1", "INSERT INTO t VALUES (1)", "",
+        "DROP TABLE t", "TRUNCATE t", "REPLACE INTO t VALUES (1)", "CREATE TABLE t (a int)", "",
+        "DELETE FROM t RETURNING a", "WITH x AS (DELETE FROM t RETURNING a) DELETE FROM u",
+        "MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE", "DELETE FROM t; VACUUM",
         "SELECT 1; SELECT 2", "PRAGMA journal_mode", "ATTACH 'x' AS y", "COPY t TO 'x'",
         "CREATE TABLE x AS SELECT 1", "SELECT a INTO x FROM t", "VACUUM", "SET a = 1", "SELECT :x",
         "WITH x AS (DELETE FROM t RETURNING a) SELECT * FROM x", "(" * 3_000, "SELECT 'a",
         "EXPLAIN SELECT 1", "BEGIN", "\x00\x1b[31m",
     ],
 )  # fmt: skip
-def test_only_one_query_is_a_statement(text: str) -> None:
+def test_only_one_query_or_change_is_a_statement(text: str) -> None:
     with pytest.raises(InputError) as caught:
         sql.parsed(text, "", "s")
     assert "\x1b" not in caught.value.message
+
+
+CHANGES = [
+    "UPDATE t SET a = 1 WHERE b = 2", "DELETE FROM T", "INSERT INTO t (a) VALUES (1)",
+    "INSERT INTO t SELECT * FROM u WHERE a IN (SELECT a FROM t)",
+    "WITH x AS (SELECT a FROM u) INSERT INTO t SELECT a FROM x",
+    "WITH t AS (SELECT 1 AS a) DELETE FROM t WHERE a IN (SELECT a FROM t)",
+    "UPDATE t AS x SET a = u.a FROM u WHERE u.b = x.b", "DELETE FROM t USING u WHERE u.a = t.a",
+    "INSERT INTO t VALUES (1) ON CONFLICT (a) DO UPDATE SET b = t.b + excluded.b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CHANGES)
+def test_a_change_is_of_one_table_and_knows_the_others(text: str) -> None:
+    tree = sql.parsed(text, "postgres", "s")
+    assert sql.changed_by(tree) == "t"
+    assert sql.order_of(tree) == ((), False)
+    sql.check_tables(tree, ["t", "u"], "s")
+    with pytest.raises(InputError, match="no table of this workload"):
+        sql.check_tables(tree, ["u"], "s")
+    if "u" in text.replace("UPDATE", "").split():
+        with pytest.raises(InputError, match="no table of this workload"):
+            sql.check_tables(tree, ["t"], "s")
+
+
+@pytest.mark.parametrize("text", CHANGES)
+def test_a_change_is_of_the_stored_table_and_of_no_other(text: str) -> None:
+    found = sql.for_engine(text, "postgres", "postgres", {"t": "own_t", "u": "own_u"}, [], "s")
+    assert (found.kind, found.target) == ("update", "own_t")
+    tree = sql.parsed(found.text, "postgres", "s")
+    assert sql.changed_by(tree) == "own_t"
+    assert {(one.db, one.name) for one in sql._tables(tree)} <= {("s", "own_t"), ("s", "own_u")}
+
+
+def test_capitals_of_the_columns_of_an_insertion_are_the_file_s() -> None:
+    assert given("INSERT INTO t (name, b) VALUES (1, 2)", "", "postgres", t="t") == (
+        'INSERT INTO t ("Name", b) VALUES (1, 2)'
+    )
+    assert given("UPDATE t SET NAME = 1", "", "postgres", t="t") == 'UPDATE t SET "Name" = 1'
 
 
 @pytest.mark.parametrize(

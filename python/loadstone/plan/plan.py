@@ -11,7 +11,7 @@ from loadstone.errors import InputError
 from loadstone.plan.choices import Choices, Repeat, Rows, Seconds, Temperature
 from loadstone.plan.role import Role, roles_before
 from loadstone.plan.study import Study
-from loadstone.plan.workload import Workload
+from loadstone.plan.workload import Workload, workload_fields
 from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 NAME_LETTERS_MAX, NAME_LETTERS_SHOWN = 4_000, 60
@@ -77,6 +77,8 @@ class Plan(Choices):
         told = dataclasses.asdict(self)
         if self.workload is None:
             told = {name: value for name, value in told.items() if name not in OF_WORKLOADS}
+        else:
+            told["workload"] = workload_fields(self.workload)
         return told
 
     @property

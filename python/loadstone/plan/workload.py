@@ -5,7 +5,7 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from loadstone.text.shape import Most, Within
 
@@ -53,6 +53,18 @@ class DataTable:
     indexes: tuple[tuple[Name, ...], ...] = ()
 
 
+PUT_BACK = "put back"
+"""Where an operation has the text that takes its change back: the table of a user's statement gets
+the rows that it had from its copy."""
+COPY_SUFFIX = "__0"
+"""Behind a table's name, the name of its copy."""
+
+
+def copy_of(table: DataTable) -> DataTable:
+    """The copy of a table that statements change: its rows alone, from which it gets them back."""
+    return dataclasses.replace(table, name=table.name + COPY_SUFFIX, primary_key=(), indexes=())
+
+
 @dataclass(frozen=True, slots=True)
 class OwnText:
     """What engines of one dialect get instead of a translation."""
@@ -63,7 +75,7 @@ class OwnText:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadStatement:
-    """A query of the workload.
+    """A statement of the workload: a query, or one that changes a table.
 
     `texts` are its variations, written in `dialect` (empty: SQL as most engines have it). Numbers
     with a fraction must agree to `digits` significant digits. `order` are the places of the columns
@@ -81,6 +93,8 @@ class WorkloadStatement:
     """Whether the text asks for an order of which not all keys are columns of the answer."""
     expected: tuple[tuple[Accepted, ...], ...] = ()
     """The answers that the user stored, of the first variations: the ways of engines to give it."""
+    changes: Annotated[str, Most(120)] = ""
+    """The table that it changes; empty: it is a query."""
 
     def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
         """(dialect, texts) for engines of a dialect: their own, or those to be translated."""
@@ -104,11 +118,20 @@ class Workload:
         """A short name of its contents: two of them are equal where tables and statements are,
         wherever they lie, and whatever answers are stored."""
         plain = (dataclasses.replace(one, expected=()) for one in self.statements)
-        told = dataclasses.asdict(
+        told = workload_fields(
             dataclasses.replace(self, title="", folder="", statements=tuple(plain))
         )
         text = json.dumps(told, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:EDITION_LETTERS]
+
+    def table(self, name: str) -> DataTable:
+        """The table of that name."""
+        return next(one for one in self.tables if one.name == name)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The names of the tables that its statements change."""
+        return tuple(dict.fromkeys(one.changes for one in self.statements if one.changes))
 
     @property
     def capitals(self) -> tuple[str, ...]:
@@ -120,3 +143,28 @@ class Workload:
     def rows(self) -> int:
         """Its scale: the rows of all tables, or 1 where there are none."""
         return max(sum(table.rows for table in self.tables), 1)
+
+
+_LATER: dict[str, dict[str, Any]] = {"statements": {"changes": ""}}
+"""By list, the fields that workloads of earlier releases lack, with the values that theirs have."""
+
+
+def workload_fields(told: Workload) -> dict[str, Any]:
+    """Its fields as plain values, those of later releases only where they say something: so what
+    was written before them is equal to itself, and has the hash that it had."""
+    plain = dataclasses.asdict(told)
+    for key, later in _LATER.items():
+        plain[key] = [_without(one, later) for one in plain[key]]
+    return plain
+
+
+def statement_fields(told: WorkloadStatement) -> dict[str, Any]:
+    """As `workload_fields`, of one statement."""
+    return _without(dataclasses.asdict(told), _LATER["statements"])
+
+
+def _without(plain: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    """Fields without those that have these values."""
+    return {
+        name: value for name, value in plain.items() if name not in later or value != later[name]
+    }

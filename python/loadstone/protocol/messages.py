@@ -60,6 +60,12 @@ class SqlText(Part, frozen=True):
     columns: tuple[str, ...]
     digits: int
     order: tuple[int, ...]
+    changes: str = ""
+    """The table that it changes; empty: it is a query."""
+    key: tuple[str, ...] = ()
+    """That table's primary key."""
+    own_columns: tuple[str, ...] = ()
+    """All columns of that table."""
 
 
 class Block(Part, frozen=True):

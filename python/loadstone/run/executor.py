@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import msgspec
+
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
 from loadstone.benchmarks.expected import Answer, Answers
@@ -21,6 +23,7 @@ from loadstone.errors import (
 )
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.statement_ladder import rungs_of
+from loadstone.plan.workload import PUT_BACK
 from loadstone.planning.study import combined
 from loadstone.protocol import messages
 from loadstone.protocol.messages import (
@@ -407,14 +410,25 @@ class Executor:
             return None
         written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
         names = tuple(table.name for table in self._plan.workload.tables)
-        digits, order = operation.statement.digits, operation.statement.order
-        return SqlText(written_in, names, self._plan.workload.capitals, digits, order)
+        told = operation.statement
+        sql = SqlText(written_in, names, self._plan.workload.capitals, told.digits, told.order)
+        if not told.changes:
+            return sql
+        table = self._plan.workload.table(told.changes)
+        columns = tuple(column.name for column in table.columns)
+        return msgspec.structs.replace(
+            sql,
+            changes=table.name,
+            key=table.primary_key,
+            own_columns=columns,
+        )
 
     def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
         if operation.statement is not None and isinstance(self._answers, AgreedAnswers):
             _, texts = operation.statement.texts_for(self._workers[variant].dialect)
             rows, checksum = self._answers.of_variant(operation.name, number, variant)
-            return Variation(number, texts[number], "", rows, checksum)
+            undo = PUT_BACK if operation.undo else ""
+            return Variation(number, texts[number], undo, rows, checksum)
         rows, checksum = self._answers.of(operation, number)
         if not operation.undo:
             return Variation(number, operation.texts[number], "", rows, checksum)

@@ -11,7 +11,7 @@ for `file` operations the writing of them.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.benchmarks.base import table_of
@@ -19,12 +19,16 @@ from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute
 from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
+from loadstone.plan.workload import PUT_BACK
 from loadstone.protocol.messages import Block, Named, SqlText, Variation
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.text.numbers import plural
 from loadstone.worker.block import Timer
 from loadstone.worker.statement_limit import StatementLimit
+
+if TYPE_CHECKING:
+    from loadstone.worker.table_copy import TableCopy
 
 
 class StatementTimer(Timer):
@@ -113,10 +117,21 @@ class StatementTimer(Timer):
         if check and self.engine.capabilities.answers:
             found = self._answer(block, variation, statement, outcome)
             answer = AnswerCheck(ordinal, number, *expected, *found)
-        if variation.undo:
-            self.engine.run(self.translate(block, variation.undo).text)
+        self._take_back(block, variation)
         self._clear(block, variation)
         return sample, answer
+
+    def _take_back(self, block: Block, variation: Variation) -> None:
+        if variation.undo == PUT_BACK and block.sql is not None:
+            self._copy(block.sql).put_back()
+        elif variation.undo:
+            self.engine.run(self.translate(block, variation.undo).text)
+
+    def _copy(self, sql: SqlText) -> "TableCopy":
+        # Imports a translator, which only users' statements need.
+        from loadstone.worker.table_copy import TableCopy
+
+        return TableCopy(self.engine, sql)
 
     def _execution(self, destination: str) -> Callable[[str], Any]:
         """What is timed: the statement, and where its rows go."""
@@ -162,6 +177,8 @@ class StatementTimer(Timer):
             return contents_of(self.engine, statement.result or "")
         # An engine that does not say how many tuples it changed still shows them all.
         changed = variation.rows if outcome < 0 else outcome
+        if block.sql is not None:
+            return changed, checksum_of(block.sql, self._copy(block.sql).changes())[1]
         if variation.named is None or variation is block.variations[-1]:
             return changed, contents_of(self.engine, statement.target or "")[1]
         return changed, self._by_name(block, variation, variation.named)
@@ -177,13 +194,35 @@ class StatementTimer(Timer):
         whole = int(variation.checksum, 16) + found - int(named.checksum, 16)
         return f"{whole % 2**64:016x}"
 
+    def answered(self, block: Block, variation: Variation) -> tuple[int, str]:
+        """(rows, checksum) of a user's statement, unmeasured: of a query's answer; or the number of
+        rows that it changed, and the checksum of what is other then."""
+        changed, rows = self._asked(block, variation)
+        count, checksum = checksum_of(block.sql, rows)
+        return (count if changed is None else changed), checksum
+
     def rows(self, block: Block, variation: Variation) -> Sequence[tuple[Any, ...]]:
-        """The rows of a query, unmeasured, but within the time limit of statements."""
+        """The rows of a query, or those that a statement changed, unmeasured."""
+        return self._asked(block, variation)[1]
+
+    def _asked(
+        self, block: Block, variation: Variation
+    ) -> tuple[int | None, Sequence[tuple[Any, ...]]]:
+        """(None, rows) of a query; (number of rows changed, the differences) of another statement,
+        which is then taken back. Within the time limit of statements."""
         statement = self.translate(block, variation.text)
         self._mark("start")
-        found = self.engine.fetch(statement.text)
+        if block.sql is None or not block.sql.changes:
+            rows = self.engine.fetch(statement.text)
+            self._mark("end")
+            return None, rows
+        changed = self.engine.run(statement.text)
         self._mark("end")
-        return found
+        rows = self._copy(block.sql).changes()
+        self._take_back(block, variation)
+        if changed < 0:
+            raise EngineError(f"{self.engine.name} does not say how many rows it changed")
+        return changed, rows
 
     def translate(self, block: Block, text: str) -> Statement:
         """A text of a block as the engine gets it."""

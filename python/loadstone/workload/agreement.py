@@ -21,7 +21,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from loadstone.benchmarks.expected import Answer, NamedAnswer
-from loadstone.plan.workload import AGREED, ALONE, BASES, DIVIDED, STORED, Accepted, Workload
+from loadstone.plan.workload import (
+    AGREED,
+    ALONE,
+    BASES,
+    COPY_SUFFIX,
+    DIVIDED,
+    STORED,
+    Accepted,
+    Workload,
+)
 from loadstone.text.numbers import listing, plural
 from loadstone.workload import answers
 
@@ -107,7 +116,7 @@ class AgreedAnswers:
         return self._expected.get((statement, variation, variant), any_agreed)
 
     def named(self, operation: "Operation", variation: int) -> NamedAnswer | None:
-        """There are no updates."""
+        """None: what a change of a table left is compared whole."""
         del operation, variation
         return None
 
@@ -116,7 +125,7 @@ class AgreedAnswers:
         if relation not in self._contents:
             from loadstone.workload import data
 
-            table = next(one for one in self._workload.tables if one.name == relation)
+            table = self._workload.table(relation.removesuffix(COPY_SUFFIX))
             rows = data.stream(table, self._workload.folder)
             self._contents[relation] = answers.contents_of(rows)
         return self._contents[relation]

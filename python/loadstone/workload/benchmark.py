@@ -7,7 +7,7 @@ from loadstone.benchmarks.base import Benchmark, Operation, Published, StoredRel
 from loadstone.benchmarks.expected import Answers
 from loadstone.errors import InputError
 from loadstone.plan.presentation import Presentation
-from loadstone.plan.workload import Workload
+from loadstone.plan.workload import PUT_BACK, Workload, copy_of
 from loadstone.workload.agreement import AgreedAnswers
 
 DESIGN = "own"
@@ -39,12 +39,13 @@ class WorkloadBenchmark(Benchmark):
             )
 
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
-        """Its tables."""
+        """Its tables; and a copy of each that a statement changes, which no statement sees."""
         del edition
-        folder = self.workload.folder
+        workload = self.workload
+        tables = [*workload.tables, *(copy_of(workload.table(name)) for name in workload.changed)]
         return [
-            StoredRelation(table.name, DESIGN, data=table, folder=folder)
-            for table in self.workload.tables
+            StoredRelation(table.name, DESIGN, data=table, folder=workload.folder)
+            for table in tables
         ]
 
     def stages(self, edition: str) -> Sequence[frozenset[str]]:
@@ -63,10 +64,11 @@ class WorkloadBenchmark(Benchmark):
                 query="",
                 design=DESIGN,
                 storage="heap",
-                destination="client",
+                destination="update" if one.changes else "client",
                 texts=one.texts,
+                undo=(PUT_BACK,) * len(one.texts) if one.changes else (),
                 presets=PRESETS,
-                concurrent_users=True,
+                concurrent_users=not one.changes,
                 statement=one,
             )
             for one in self.workload.statements

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from loadstone.errors import InputError
-from loadstone.plan.workload import DIVIDED, Accepted, Workload, WorkloadStatement
+from loadstone.plan.workload import (
+    DIVIDED,
+    Accepted,
+    Workload,
+    WorkloadStatement,
+    statement_fields,
+)
 from loadstone.record.model import Run
 from loadstone.text.files import read_text, write_atomically
 from loadstone.text.numbers import plural
@@ -93,6 +99,6 @@ def _of(workload: Workload, statement: WorkloadStatement) -> str:
          [file.sha256 for file in table.files])
         for table in workload.tables
     ]  # fmt: skip
-    plain = dataclasses.asdict(dataclasses.replace(statement, expected=(), title=""))
+    plain = statement_fields(dataclasses.replace(statement, expected=(), title=""))
     told = json.dumps([plain, tables], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:16]

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Annotated
 
 from loadstone.errors import InputError
-from loadstone.plan.workload import DIGITS, DataTable, OwnText, Workload, WorkloadStatement
+from loadstone.plan.workload import (
+    COPY_SUFFIX,
+    DIGITS,
+    DataTable,
+    OwnText,
+    Workload,
+    WorkloadStatement,
+)
 from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within, shaped
 from loadstone.workload import data, sql
@@ -118,10 +125,12 @@ def of_one(text_or_file: str, files: Sequence[str]) -> Workload:
         )
     tables = tuple(data.described(name, "", own, {}) for name, own in by_name.items())
     dialect = sql.dialect_of(text, "--sql")
-    order, unchecked = sql.order_of(sql.parsed(text, dialect, "--sql"))
+    tree = sql.parsed(text, dialect, "--sql")
+    order, unchecked = sql.order_of(tree)
     statement = WorkloadStatement(
-        ONE, title, dialect, (text,), order=order, order_unchecked=unchecked
-    )
+        ONE, title, dialect, (text,), order=order, order_unchecked=unchecked,
+        changes=sql.changed_by(tree),
+    )  # fmt: skip
     workload = Workload(title, "", tables, (statement,))
     check(workload, "--sql")
     return workload
@@ -184,19 +193,34 @@ def _statement(
         )
 
     texts = filled(text, dialect)
-    order, unchecked = sql.order_of(sql.parsed(texts[0], dialect, where))
+    tree = sql.parsed(texts[0], dialect, where)
+    order, unchecked = sql.order_of(tree)
     others = tuple(OwnText(each, filled(one, each)) for each, one in own.items())
     title = told.title or told.name
     return WorkloadStatement(
-        told.name, title, dialect, texts, others, told.digits, order, unchecked
-    )
+        told.name, title, dialect, texts, others, told.digits, order, unchecked,
+        changes=sql.changed_by(tree),
+    )  # fmt: skip
 
 
 def check(workload: Workload, where: str) -> None:
-    """Raise `InputError` where a statement is no query, or reads a table that is not there."""
+    """Raise `InputError` where a statement is none that is measured, or reads or changes a table
+    that is not there."""
     known = [table.name for table in workload.tables]
+    for name in workload.changed:
+        if name + COPY_SUFFIX in known:
+            raise InputError(
+                f"{where}: the table {name}{COPY_SUFFIX} has the name that the copy of {name} gets",
+                hint="call it otherwise",
+            )
     for one in workload.statements:
         for dialect, texts in ((one.dialect, one.texts), *((o.dialect, o.texts) for o in one.own)):
             for text in texts:
                 tree = sql.parsed(text, dialect, f"{where}: statement {one.name}")
                 sql.check_tables(tree, known, f"{where}: statement {one.name}")
+                if (changed := sql.changed_by(tree)) != one.changes:
+                    raise InputError(
+                        f"{where}: a text of the statement {one.name} changes"
+                        f" {changed or 'no table'}, another {one.changes or 'none'}",
+                        hint="its texts say the same in other dialects: all change one table",
+                    )

@@ -15,6 +15,8 @@ from sqlglot.optimizer.scope import traverse_scope
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel.statement import Statement
 
+Tree = exp.Query | exp.Insert | exp.Update | exp.Delete
+"""A statement that can be measured."""
 GENERIC = ""
 """The dialect of a text that names none: SQL as most engines have it."""
 DIALECTS: Mapping[str, str] = {
@@ -44,8 +46,9 @@ def dialect_of(text: str, where: str) -> str:
     return GENERIC
 
 
-def parsed(text: str, dialect: str, where: str) -> exp.Query:
-    """The one query of a text. Raises `InputError`; `where` names the statement in its message."""
+def parsed(text: str, dialect: str, where: str) -> Tree:
+    """The one query of a text, or its one change of a table. Raises `InputError`; `where` names the
+    statement in its message."""
     try:
         found = [one for one in sqlglot.parse(text, read=dialect or None) if one is not None]
     except SqlglotError as error:
@@ -54,21 +57,55 @@ def parsed(text: str, dialect: str, where: str) -> exp.Query:
         raise InputError(f"{where} is nested too deeply") from error
     if len(found) != 1:
         many = f"has {len(found)} statements" if found else "is empty"
-        raise InputError(f"{where} {many}", hint="write one query, and others beside it")
+        raise InputError(f"{where} {many}", hint="write one statement, and others beside it")
     (tree,) = found
-    if not isinstance(tree, exp.Query):
+    if not isinstance(tree, exp.Query | exp.Insert | exp.Update | exp.Delete):
         raise InputError(
-            f"{where} is no query (it begins with {text.split()[0][:20].upper()})",
-            hint="only queries are measured; nothing of yours is changed",
+            f"{where} is no query and no change of a table's rows (it begins with"
+            f" {text.split()[0][:20].upper()})",
+            hint="write SELECT, INSERT, UPDATE or DELETE; its data are loaded for it",
         )
     if (mark := tree.find(exp.Placeholder, exp.Parameter)) is not None:
         raise InputError(
             f"{where} has {mark.sql()[:60]}, and no such parameter",
             hint="declare it under parameters: docs/workload.md",
         )
-    if any(tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into)):
-        raise InputError(f"{where} changes data", hint="only queries are measured")
+    inner = (one for one in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into))
+    if any(one is not tree for one in inner):
+        raise InputError(
+            f"{where} changes data within a query",
+            hint="write the INSERT, UPDATE or DELETE as a statement of its own",
+        )
+    if not isinstance(tree, exp.Query):
+        _check_change(tree, where)
     return tree
+
+
+def _check_change(tree: exp.Expr, where: str) -> None:
+    """Raise `InputError` for a change that cannot be compared and taken back."""
+    if not isinstance(_target(tree), exp.Table):
+        raise InputError(f"{where} changes no table", hint="name one of the workload's")
+    if tree.args.get("returning"):
+        raise InputError(
+            f"{where} has RETURNING", hint="leave it out: the rows that it changed are compared"
+        )
+    if tree.args.get("tables"):
+        raise InputError(f"{where} changes several tables", hint="write a statement for each")
+
+
+def _target(tree: exp.Expr) -> exp.Expr | None:
+    """The table that a change is of; beside its columns it stands within a schema."""
+    found: exp.Expr | None = tree.this
+    inner: exp.Expr | None = found.this if isinstance(found, exp.Schema) else found
+    return inner
+
+
+def changed_by(tree: Tree) -> str:
+    """The name of the table that a statement changes; empty where it is a query."""
+    if isinstance(tree, exp.Query):
+        return ""
+    found = _target(tree)
+    return found.name.lower() if found is not None else ""
 
 
 _HINT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, postgresql)'
@@ -83,7 +120,7 @@ def _told(error: SqlglotError) -> str:
     return str(error).splitlines()[0][:200]
 
 
-def check_tables(tree: exp.Query, known: Sequence[str], where: str) -> None:
+def check_tables(tree: Tree, known: Sequence[str], where: str) -> None:
     """Raise `InputError` where it reads a table that the workload does not have."""
     names = {name.lower() for name in known}
     for table in _tables(tree):
@@ -94,7 +131,10 @@ def check_tables(tree: exp.Query, known: Sequence[str], where: str) -> None:
 
 
 def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
-    """The tables it reads: no common table expression, no table function."""
+    """The tables it reads or changes: no common table expression, no table function."""
+    if not isinstance(tree, exp.Query):
+        yield from _tables_of_change(tree)
+        return
     try:
         scopes = traverse_scope(tree)
     except SqlglotError:
@@ -109,11 +149,32 @@ def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
                 yield table
 
 
-def order_of(tree: exp.Query) -> tuple[tuple[int, ...], bool]:
+def _tables_of_change(tree: exp.Expr) -> Iterator[exp.Table]:
+    target = _target(tree)
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and (
+            table is target or table.db or table.name.lower() not in _named_queries(table)
+        ):
+            yield table
+
+
+def _named_queries(node: exp.Expr) -> set[str]:
+    """The common table expressions that can be read where a node stands."""
+    found: set[str] = set()
+    above: exp.Expr | None = node
+    while above is not None:
+        named = above.args.get("with_")
+        if named is not None:
+            found |= {one.alias.lower() for one in named.expressions}
+        above = above.parent
+    return found
+
+
+def order_of(tree: Tree) -> tuple[tuple[int, ...], bool]:
     """The places of the columns by which the answer is sorted; and whether it is also sorted by
     something else, so that only its beginning can be checked."""
-    order = tree.args.get("order")
-    if order is None:
+    order = tree.args.get("order") if isinstance(tree, exp.Query) else None
+    if order is None or not isinstance(tree, exp.Query):
         return (), False
     names = [name.lower() for name in tree.named_selects]
     selects = [one.unalias() for one in tree.selects]
@@ -145,13 +206,15 @@ def for_engine(
     columns: Sequence[str],
     schema: str,
 ) -> Statement:
-    """A query as an engine of a dialect gets it. `stored`: table -> its name there; `columns`: the
-    names of all columns; `schema`: where the tables are, if the statement is to say so. Raises
+    """A statement as an engine of a dialect gets it. `stored`: table -> its name there; `columns`:
+    the names of all columns; `schema`: where the tables are, if the statement is to say so. Raises
     `UnsupportedError` where sqlglot knows no translation."""
     same = all(name == there for name, there in stored.items()) and not schema
-    if written_in == dialect and same:
-        return Statement("retrieve", text.strip().rstrip(";").rstrip())
     tree = parsed(text, written_in, "the statement")
+    changed = changed_by(tree)
+    kind, target = ("update", stored.get(changed, changed)) if changed else ("retrieve", None)
+    if written_in == dialect and same:
+        return Statement(kind, text.strip().rstrip(";").rstrip(), target=target)
     _rename(tree, stored, schema)
     if written_in != dialect:
         _write_capitals(tree, columns)
@@ -159,10 +222,10 @@ def for_engine(
         written = tree.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
     except Untranslatable as error:
         raise UnsupportedError(f"no translation of it to {dialect}: {_told(error)}") from error
-    return Statement("retrieve", written)
+    return Statement(kind, written, target=target)
 
 
-def _rename(tree: exp.Query, stored: Mapping[str, str], schema: str) -> None:
+def _rename(tree: Tree, stored: Mapping[str, str], schema: str) -> None:
     there = {name.lower(): name_there for name, name_there in stored.items()}
     for table in list(_tables(tree)):
         stored_name = there.get(table.name.lower())
@@ -175,15 +238,17 @@ def _rename(tree: exp.Query, stored: Mapping[str, str], schema: str) -> None:
             table.set("db", exp.to_identifier(schema, quoted=True))
 
 
-def _write_capitals(tree: exp.Query, columns: Sequence[str]) -> None:
+def _write_capitals(tree: Tree, columns: Sequence[str]) -> None:
     """Quote the columns whose names have capitals: unquoted, an engine may take them for others."""
     spelled: dict[str, set[str]] = {}
     for name in columns:
         spelled.setdefault(name.lower(), set()).add(name)
-    for column in tree.find_all(exp.Column):
-        own = spelled.get(column.name.lower(), set())
-        identifier = column.this
+    named = [column.this for column in tree.find_all(exp.Column)]
+    if isinstance(tree, exp.Insert) and isinstance(tree.this, exp.Schema):
+        named += tree.this.expressions
+    for identifier in named:
+        own = spelled.get(identifier.name.lower(), set())
         if len(own) == 1 and isinstance(identifier, exp.Identifier) and not identifier.quoted:
             (name,) = own
             if name != name.lower():
-                column.set("this", exp.to_identifier(name, quoted=True))
+                identifier.replace(exp.to_identifier(name, quoted=True))

@@ -224,10 +224,10 @@ class DuckdbEngine(Engine):
     def run(self, statement: str) -> int:
         """Execute and read the one-row count that a changing statement answers with."""
         with _errors():
-            rows = self._open().execute(statement).fetchall()
-        word = statement.lstrip()[:6].upper()
-        counted = word in ("INSERT", "UPDATE", "DELETE", "CREATE")
-        return int(rows[0][0]) if counted and rows else -1
+            done = self._open().execute(statement)
+            told, rows = done.description or (), done.fetchall()
+        counted = [column[0] for column in told] == ["Count"] and len(rows) == 1
+        return int(rows[0][0]) if counted else -1
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple."""

@@ -200,7 +200,8 @@ class SqliteEngine(Engine):
         with errors():
             for _ in db.execute(statement):
                 pass
-        counted = statement.lstrip()[:6].upper() in ("INSERT", "UPDATE", "DELETE")
+        # A change may also begin with WITH, or with a comment.
+        counted = statement.lstrip()[:6].upper() != "CREATE"
         return db.total_changes() - before if counted else -1
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
