@@ -92,7 +92,9 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
     from loadstone.workload.benchmark import benchmark_of
 
     if choices.sql:
-        return benchmark_of(reading.of_one(choices.sql, choices.data), "sql")
+        # Where every variant names a database, a query without data asks the tables there.
+        stands = bool(choices.on) and all("://" in name for name in choices.on)
+        return benchmark_of(reading.of_one(choices.sql, choices.data, may_stand=stands), "sql")
     from loadstone.workload.expected import with_stored
 
     workload = with_stored(reading.read_workload(choices.benchmark), choices.benchmark)

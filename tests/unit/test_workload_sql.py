@@ -112,6 +112,31 @@ def test_other_tables_are_refused(text: str) -> None:
         sql.check_tables(sql.parsed(text, "", "s"), ["t"], "s")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UPDATE t SET a = 1", "DELETE FROM t", "SELECT nextval('s')",
+        "SELECT * FROM dblink('x', 'y')",
+        "SELECT pg_catalog.set_config('default_transaction_read_only', 'off', false)",
+        "SELECT a FROM t FOR UPDATE", "SELECT SET_CONFIG('a', 'b', true) FROM t",
+        "SELECT (SELECT load_extension('x'))", "SELECT lo_unlink(a) FROM t",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dialect", ["", "postgres", "sqlite", "duckdb"])
+def test_what_may_write_in_a_users_database_is_refused_before_it_is_sent(
+    text: str, dialect: str
+) -> None:
+    with pytest.raises(InputError, match=r"only read|locks rows"):
+        sql.check_reading(sql.parsed(text, dialect, "s"), "s")
+
+
+def test_a_query_of_tables_as_they_stand_may_name_any() -> None:
+    for text in ("SELECT * FROM sales.orders o JOIN x USING (a)", "SELECT count(*) FROM t"):
+        sql.check_reading(sql.parsed(text, "postgres", "s"), "s")
+        assert sql.reads_tables(sql.parsed(text, "postgres", "s"))
+    assert not sql.reads_tables(sql.parsed("SELECT 1", "", "s"))
+
+
 def given(text: str, written_in: str, dialect: str, schema: str = "", **stored: str) -> str:
     return sql.for_engine(text, written_in, dialect, stored, ["Name"], schema).text
 

@@ -29,6 +29,10 @@ ON_BTRFS = ("one-disk", "mirrored", "mirrored-shared")
 before go through the cache (seen on Linux 6.18), so that they would not be what they are called."""
 
 
+TABLES, READ_ONLY = "tables", "as they stand, opened to be read only"
+"""A term of an engine that reads a user's own tables, and what it reads back then."""
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """The result of trying whether an engine starts on this machine, in words that fit on one line
@@ -56,6 +60,8 @@ class System(ABC):
     name: ClassVar[str]
     takes_url: ClassVar[bool] = False
     """Whether it can work in a user's database, named by URL."""
+    only_reads_url: ClassVar[bool] = False
+    """Whether it can do no more there than read tables as they stand."""
     capabilities: ClassVar[Capabilities]
     call_s: ClassVar[float] = 0.0
     """About how long one call takes that returns next to nothing, in seconds: for the estimate of a
@@ -72,6 +78,10 @@ class System(ABC):
         self.variant = variant
         self.scratch = scratch
         self.owner = checked_owner(owner)
+        self.as_it_stands = False
+        """Whether it reads the user's own tables in the database that the URL names, and writes
+        nothing there: then it opens the database so that a write is refused, by the engine. Set
+        before `start`, which raises `EngineError` where that is not read back."""
         self.heir = False
         """Whether earlier workers may have left data of the run: then `remove` may not report
         success without reaching the database."""

@@ -31,7 +31,7 @@ _NUMBERED = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
 _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
-FILE_SCHEMES = frozenset({"sqlite"})
+FILE_SCHEMES = frozenset({"sqlite", "duckdb"})
 """Of URLs that name a file: no password stands in them."""
 
 _PLAIN = "/:,._-~@*()"

@@ -112,6 +112,9 @@ class Workload:
     folder: Annotated[str, Most(4_000)]
     tables: Annotated[tuple[DataTable, ...], Most(1_000)]
     statements: Annotated[tuple[WorkloadStatement, ...], Most(1_000)]
+    as_it_stands: bool = False
+    """Whether its queries are asked of the user's own tables, in the databases that the variants
+    name: these are opened to be read, and nothing else. Then `tables` is empty."""
 
     @property
     def edition(self) -> str:
@@ -147,12 +150,14 @@ class Workload:
 
 _LATER: dict[str, dict[str, Any]] = {"statements": {"changes": ""}}
 """By list, the fields that workloads of earlier releases lack, with the values that theirs have."""
+_LATER_OF_ALL = {"as_it_stands": False}
+"""The same of the workload itself."""
 
 
 def workload_fields(told: Workload) -> dict[str, Any]:
     """Its fields as plain values, those of later releases only where they say something: so what
     was written before them is equal to itself, and has the hash that it had."""
-    plain = dataclasses.asdict(told)
+    plain = _without(dataclasses.asdict(told), _LATER_OF_ALL)
     for key, later in _LATER.items():
         plain[key] = [_without(one, later) for one in plain[key]]
     return plain

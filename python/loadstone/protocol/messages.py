@@ -333,6 +333,8 @@ class Open(Request[Opened], frozen=True):
     scratch: str
     owner: str
     heir: bool = False
+    as_it_stands: bool = False
+    """The user's own tables are read, and nothing is written there."""
 
 
 class TellTerms(Request[TermsTold], frozen=True):

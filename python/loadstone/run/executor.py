@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import msgspec
-
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
 from loadstone.benchmarks.expected import Answer, Answers
@@ -409,18 +407,17 @@ class Executor:
         if operation.statement is None or self._plan.workload is None:
             return None
         written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
-        names = tuple(table.name for table in self._plan.workload.tables)
-        told = operation.statement
-        sql = SqlText(written_in, names, self._plan.workload.capitals, told.digits, told.order)
-        if not told.changes:
-            return sql
-        table = self._plan.workload.table(told.changes)
-        columns = tuple(column.name for column in table.columns)
-        return msgspec.structs.replace(
-            sql,
-            changes=table.name,
-            key=table.primary_key,
-            own_columns=columns,
+        workload, told = self._plan.workload, operation.statement
+        table = workload.table(told.changes) if told.changes else None
+        return SqlText(
+            written_in,
+            tuple(each.name for each in workload.tables),
+            workload.capitals,
+            told.digits,
+            told.order,
+            told.changes,
+            table.primary_key if table else (),
+            tuple(column.name for column in table.columns) if table else (),
         )
 
     def _variation(self, operation: Operation, number: int, variant: str) -> Variation:

@@ -68,6 +68,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         choices = _of_the_paper(choices, benchmark)
     parsed = [variant_of(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
+    check_urls(benchmark, [variant for variant, _ in parsed], [kind for _, kind in parsed])
     if choices.design:
         return _study(choices, benchmark, parsed)
     # As a plan names them: an A/A control that was asked for is known by its name.
@@ -79,6 +80,26 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def check_urls(
+    benchmark: Benchmark, variants: Sequence[Variant], engines: Sequence[type[System]]
+) -> None:
+    """Raise `InputError` where tables are to be read as they stand, and a variant names no database
+    in which they do; or where tables would be made in one that is only read."""
+    stands = benchmark.workload is not None and benchmark.workload.as_it_stands
+    for variant, engine in zip(variants, engines, strict=True):
+        if stands and variant.url is None and engine.capabilities.role is Role.COMPETITOR:
+            raise InputError(
+                f"{benchmark.name} reads your tables as they stand, and {variant.name} names no"
+                " database of yours",
+                hint="name each by its URL: --on sqlite:///FILE --on postgresql://USER@…/DATABASE",
+            )
+        if variant.url is not None and engine.only_reads_url and not stands:
+            raise InputError(
+                f"{engine.name}: no table of ours is made in a database of yours",
+                hint="its tables can be read as they stand: docs/workload.md; or leave out the URL",
+            )
 
 
 def _refuse_those_of_a_study(merged: Mapping[str, Any], file: Path | None) -> None:

@@ -80,13 +80,16 @@ class VariantWorker:
         self._scratch.mkdir(parents=True, exist_ok=True)
         owner = self._claim.path.name
         # Anew each time: a server that came back has forgotten who held what.
-        self._hold, before = self.engine.hold(self.variant, owner), self._hold
+        hold = Hold() if self._as_it_stands else self.engine.hold(self.variant, owner)
+        self._hold, before = hold, self._hold
         before.close()
         held = self._held
         spare, self._spare = self._spare, None
         self._worker = spare or self._new(held)
         heir, self._heir = self._heir, True
-        opened = self._worker.ask(messages.Open(self._plain, str(self._scratch), owner, heir))
+        opened = self._worker.ask(
+            messages.Open(self._plain, str(self._scratch), owner, heir, self._as_it_stands)
+        )
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
         self._switched = True
 
@@ -109,6 +112,17 @@ class VariantWorker:
     def _held(self) -> tuple[int, ...]:
         """The descriptors that a worker inherits."""
         return (self._claim.lock, *self._hold.descriptors)
+
+    @property
+    def _as_it_stands(self) -> bool:
+        """Whether the user's own tables are read: then nothing of ours is in their database."""
+        workload = self._plan.workload
+        return self.variant.url is not None and workload is not None and workload.as_it_stands
+
+    @property
+    def _has_ours(self) -> bool:
+        """Whether tables of ours may be in a user's database."""
+        return self.variant.url is not None and self._heir and not self._as_it_stands
 
     @property
     def _plain(self) -> Variant:
@@ -274,7 +288,7 @@ class VariantWorker:
             self._remain += self._worker.kill()
             self._worker = None
         self.engine.abandon(self._scratch)
-        if self.variant.url is not None and self._heir:
+        if self._has_ours:
             # A server works on for a client that is gone, and its successor would wait for it.
             hold, self._hold = self._hold, Hold()
             hold.close()
@@ -298,7 +312,7 @@ class VariantWorker:
             self._worker = None
         told = self._swept()
         self._hold.close()
-        if self.variant.url is not None and self._heir:
+        if self._has_ours:
             told.append(self._may_be_left("it was ended at once"))
         return "; ".join(told)
 
@@ -319,7 +333,7 @@ class VariantWorker:
         told = self._swept()
         hold, self._hold = self._hold, Hold()
         hold.close()
-        if not removed and self.variant.url is not None and self._heir:
+        if not removed and self._has_ours:
             told += self._removed_from_here(hold.name)
         self._left, self._gone = "; ".join(told), True
         return self._left

@@ -11,12 +11,11 @@ or if a row came twice where it stood once: both show here.
 
 from typing import Any
 
-import sqlglot.expressions as exp
-
 from loadstone.engines.base import Engine
 from loadstone.errors import EngineError
 from loadstone.plan.workload import COPY_SUFFIX
 from loadstone.protocol.messages import SqlText
+from loadstone.workload.sql import quoted
 
 CAME, WENT = "came", "went"
 Row = tuple[Any, ...]
@@ -68,4 +67,4 @@ class TableCopy:
         return f"{has} EXCEPT {lacks}"
 
     def _quoted(self, name: str) -> str:
-        return exp.to_identifier(name, quoted=True).sql(dialect=self._engine.dialect)
+        return quoted(name, self._engine.dialect)

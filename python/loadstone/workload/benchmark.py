@@ -76,7 +76,10 @@ class WorkloadBenchmark(Benchmark):
 
     def presentation(self) -> Presentation:
         """Nothing but its title, and that its things are rows."""
-        return Presentation(self.workload.title, scale="rows", answer="rows", stored="rows")
+        scale = "rows" if self.workload.tables else "query without a table"
+        if self.workload.as_it_stands:
+            scale = "database as it stands"
+        return Presentation(self.workload.title, scale=scale, answer="rows", stored="rows")
 
     def published(self) -> Published:
         """No paper."""

@@ -73,6 +73,7 @@ class WorkloadToml:
     title: Annotated[str, Most(200)] = ""
     dialect: str = ""
     seed: Annotated[int, Within(0, 2**63 - 1)] = SEED
+    as_it_stands: bool = False
     data: Mapping[str, TableToml] = field(default_factory=dict)
 
 
@@ -87,6 +88,11 @@ def read_workload(place: str) -> Workload:
     told = _toml(file)
     if not told.statement:
         raise InputError(f"{file} has no statement", hint="add one: [[statement]]")
+    if told.as_it_stands and told.data:
+        raise InputError(
+            f"{file} reads tables as they stand, and has data of its own",
+            hint="leave out as_it_stands, or [data]: write two workloads",
+        )
     tables = tuple(_table(name, one, str(folder), file) for name, one in told.data.items())
     names = [one.name for one in told.statement]
     for name in names:
@@ -95,14 +101,15 @@ def read_workload(place: str) -> Workload:
             raise InputError(f"{file} has two statements called {name}")
     statements = tuple(_statement(one, told, folder, file) for one in told.statement)
     title = told.title or folder.resolve().name
-    workload = Workload(title, str(folder), tables, statements)
+    workload = Workload(title, str(folder), tables, statements, told.as_it_stands)
     check(workload, str(file))
     return workload
 
 
-def of_one(text_or_file: str, files: Sequence[str]) -> Workload:
+def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) -> Workload:
     """The workload of one statement: its text, or a file that ends in `.sql`; each file of data is
-    a table called as the file."""
+    a table called as the file. `may_stand`: without data, tables that it reads are those of the
+    user's own databases, as they stand."""
     text, title = text_or_file, "One statement"
     if text_or_file.endswith(".sql"):
         text = read_text(Path(text_or_file), FILE_BYTES_MAX, "the statement")
@@ -131,7 +138,8 @@ def of_one(text_or_file: str, files: Sequence[str]) -> Workload:
         ONE, title, dialect, (text,), order=order, order_unchecked=unchecked,
         changes=sql.changed_by(tree),
     )  # fmt: skip
-    workload = Workload(title, "", tables, (statement,))
+    stands = may_stand and not tables and sql.reads_tables(tree)
+    workload = Workload(title, "", tables, (statement,), stands)
     check(workload, "--sql")
     return workload
 
@@ -217,6 +225,9 @@ def check(workload: Workload, where: str) -> None:
         for dialect, texts in ((one.dialect, one.texts), *((o.dialect, o.texts) for o in one.own)):
             for text in texts:
                 tree = sql.parsed(text, dialect, f"{where}: statement {one.name}")
+                if workload.as_it_stands:
+                    sql.check_reading(tree, f"{where}: statement {one.name}")
+                    continue
                 sql.check_tables(tree, known, f"{where}: statement {one.name}")
                 if (changed := sql.changed_by(tree)) != one.changes:
                     raise InputError(

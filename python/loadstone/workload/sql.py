@@ -130,6 +130,39 @@ def check_tables(tree: Tree, known: Sequence[str], where: str) -> None:
             raise InputError(f"{where} reads {shown}, no table of this workload", hint=has)
 
 
+WRITING = frozenset(
+    {"set_config", "nextval", "setval", "dblink", "dblink_exec", "dblink_send_query", "lo_import"}
+    | {"lo_export", "lo_create", "lo_creat", "lo_unlink", "lo_put", "lo_from_bytea", "lowrite"}
+    | {"pg_notify", "pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "query_to_xml"}
+    | {"pg_advisory_lock", "pg_switch_wal", "pg_promote", "load_extension", "writefile", "edit"}
+)
+"""Functions that write, or reach past a session that only reads. The engine refuses most of them
+there; these are refused before anything is sent."""
+
+
+def reads_tables(tree: Tree) -> bool:
+    """Whether it names a table."""
+    return any(True for _ in _tables(tree))
+
+
+def check_reading(tree: Tree, where: str) -> None:
+    """Raise `InputError` for what would write, in a database of the user's own."""
+    if not isinstance(tree, exp.Query):
+        raise InputError(
+            f"{where} would change a table of yours: tables as they stand are only read",
+            hint="give it copies, which it may change: [data.NAME], or --data FILE",
+        )
+    for call in tree.find_all(exp.Func):
+        name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
+        if name in WRITING:
+            raise InputError(
+                f"{where} calls {name}, which may write: tables as they stand are only read",
+                hint="leave it out",
+            )
+    if any(one.args.get("locks") for one in tree.find_all(exp.Select)):
+        raise InputError(f"{where} locks rows", hint="leave out FOR UPDATE")
+
+
 def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
     """The tables it reads or changes: no common table expression, no table function."""
     if not isinstance(tree, exp.Query):
@@ -168,6 +201,11 @@ def _named_queries(node: exp.Expr) -> set[str]:
             found |= {one.alias.lower() for one in named.expressions}
         above = above.parent
     return found
+
+
+def quoted(name: str, dialect: str) -> str:
+    """A column's name as it is written in a statement."""
+    return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
 
 
 def order_of(tree: Tree) -> tuple[tuple[int, ...], bool]:

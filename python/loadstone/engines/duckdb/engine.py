@@ -14,7 +14,9 @@ from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.duckdb import optimizers, own_settings
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, in_common_words, synced
 from loadstone.engines.setting import settings_of
+from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
+from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.variant import SETTING
 
@@ -49,6 +51,8 @@ class DuckdbEngine(Engine):
     name: ClassVar[str] = "duckdb"
     dialect: ClassVar[str] = "duckdb"
     distribution: ClassVar[str] = "duckdb"
+    takes_url: ClassVar[bool] = True
+    only_reads_url: ClassVar[bool] = True
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures={
             "heap": Structure(supported=True, note="columns in row groups, in order of insertion"),
@@ -70,6 +74,13 @@ class DuckdbEngine(Engine):
     """Whether the connection has the constant's statement."""
 
     @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As for all; and a URL must name a file."""
+        super().check(variant)
+        if variant.url is not None:
+            path_in(variant.url)
+
+    @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
         """One that DuckDB has, with a value that it takes in another database. Another release's
         settings are known where it is: in its worker."""
@@ -86,13 +97,16 @@ class DuckdbEngine(Engine):
     @property
     def path(self) -> Path:
         """The database file."""
-        return self.scratch / "duckdb.db"
+        url = self.variant.url
+        return self.scratch / "duckdb.db" if url is None else path_in(url)
 
     def start(self) -> None:
         """Open the file and set every tactic."""
         self.check(self.variant)
         if self._connection is not None:
             return
+        if self.variant.url is not None:
+            self._look()
         config: dict[str, str | bool | int | float | list[str]] = {
             **self._of_session(),
             "force_compression": self.tactic("compression"),
@@ -103,9 +117,33 @@ class DuckdbEngine(Engine):
             "autoload_known_extensions": False,
             **own_settings.of_start(settings_of(self.variant)),
         }
+        if self.as_it_stands:
+            # What is on disk stays as it is, in the form that it has.
+            config = {n: value for n, value in config.items() if n != "force_compression"}
         with _errors():
-            self._connection = duckdb.connect(str(self.path), config=config)
+            self._connection = duckdb.connect(
+                str(self.path), config=config, read_only=self.as_it_stands
+            )
+            if self.as_it_stands:
+                self._see_read_only(self._connection)
             own_settings.set_local(self._connection, settings_of(self.variant))
+
+    def _look(self) -> None:
+        """Refuse a user's file that would be made, or written to. Raises `EngineError`."""
+        if not self.as_it_stands:
+            raise EngineError(f"duckdb: {self.path} is not ours to make tables in")
+        if not self.path.is_file():
+            raise EngineError(
+                f"duckdb: cannot open {self.path}: there is no such file",
+                hint="name a database that exists",
+            )
+
+    def _see_read_only(self, connection: duckdb.DuckDBPyConnection) -> None:
+        query = "SELECT readonly FROM duckdb_databases() WHERE NOT internal"
+        if connection.execute(query).fetchall() != [(True,)]:
+            connection.close()
+            self._connection = None
+            raise EngineError(f"duckdb: {self.path} does not open read-only", hint="name a copy")
 
     def stop(self) -> Sequence[int]:
         """Close: DuckDB writes a checkpoint and frees its buffers."""
@@ -149,6 +187,7 @@ class DuckdbEngine(Engine):
         return {
             "version": str(self.fetch("SELECT version()")[0][0]),
             "isolation": "snapshot",
+            **({TABLES: READ_ONLY} if self.as_it_stands else {}),
             **in_common_words(
                 settings.get("fsync_mode"),
                 settings.get("memory_limit") or settings["max_memory"],
@@ -215,6 +254,8 @@ class DuckdbEngine(Engine):
 
     def settle(self, tables: Sequence[str]) -> None:
         """ANALYZE each table, then checkpoint."""
+        if self.as_it_stands:
+            return
         db = self._open()
         with _errors():
             for table in tables:
@@ -304,6 +345,12 @@ class DuckdbEngine(Engine):
         wal = self._wal
         return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
 
+    def files(self) -> Sequence[Path]:
+        """Those in the scratch folder, or the user's."""
+        if self.variant.url is None:
+            return super().files()
+        return [path for path in (self.path, self._wal) if path.exists()]
+
     def header_bytes(self) -> int:
         """Of its storage format, with blocks of the default size."""
         return HEADER_BYTES
@@ -321,10 +368,11 @@ class DuckdbEngine(Engine):
             session.stop()
 
     def remove(self) -> None:
-        """Close and delete the files."""
+        """Close and delete the files, but no user's."""
         self.stop()
-        self.path.unlink(missing_ok=True)
-        self._wal.unlink(missing_ok=True)
+        if self.variant.url is None:
+            self.path.unlink(missing_ok=True)
+            self._wal.unlink(missing_ok=True)
         if self._spill.exists():
             rmtree(self._spill)
 

@@ -18,6 +18,7 @@ from loadstone.engines.postgresql.load import fill, organise, streamed
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS
 from loadstone.engines.setting import settings_of
+from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.errors import UnsupportedError
 from loadstone.plan.variant import SETTING
 
@@ -80,7 +81,8 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def schema(self) -> str:
         """Ours, on a user's server: an event trigger there may change the session's path at any
         definition, and our names would then mean the user's tables."""
-        return "" if self.variant.url is None else self.instance.schema.name
+        ours = self.variant.url is not None and not self.as_it_stands
+        return self.instance.schema.name if ours else ""
 
     def quote(self, name: str) -> str:
         """A table or an index of ours, with our schema."""
@@ -91,6 +93,8 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         lacks are reported as missing."""
         told = {**self.instance.terms(), **self.instance.tactics()}
         told |= {SETTING + name: value for name, value in self.instance.own_settings().items()}
+        if self.as_it_stands and self.instance.only_reads():
+            told[TABLES] = READ_ONLY
         if "index" not in told and self.tactic("index") == "none":
             told["index"] = "none"
         return told

@@ -19,6 +19,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
 from loadstone.engines.postgresql import own_settings
+from loadstone.engines.postgresql.reading import only_read, reads_alone
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer
 from loadstone.engines.postgresql.session import Address, private_address, user_address
@@ -67,6 +68,8 @@ class Instance:
         """Those of the settings that the private server is started with."""
         self._asked: frozenset[str] = frozenset()
         self._gaps: dict[str, str] = {}
+        self.as_it_stands = False
+        """Whether it reads the tables of the user's own, and has no schema there."""
 
     def start(
         self,
@@ -130,6 +133,9 @@ class Instance:
         if self.server is not None:
             self.disconnect()
             self._replace_server().remove()
+            return
+        if self.as_it_stands:
+            self.disconnect()
             return
         if not self._answers():
             self.disconnect()
@@ -212,6 +218,11 @@ class Instance:
             return {}
         return {"statement": "prepared" if found else "text"}
 
+    def only_reads(self) -> bool:
+        """Whether the server refuses writes in the session, as it says now."""
+        with self.errors("cannot read the settings"):
+            return reads_alone(self.connection)
+
     def tables(self) -> Sequence[str]:
         """All tables of our schema."""
         with self.errors():
@@ -235,7 +246,9 @@ class Instance:
                 self.execute("CHECKPOINT")
 
     def size_bytes(self) -> int:
-        """Tables, indexes and TOAST of our schema."""
+        """Tables, indexes and TOAST of our schema; of tables as they stand, the whole database."""
+        if self.as_it_stands:
+            return self._database_bytes()
         query = (
             "SELECT coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::int8"
             " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
@@ -243,6 +256,14 @@ class Instance:
         )
         with self.errors("cannot read the size"):
             row = self.connection.execute(query, (self.schema.name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def _database_bytes(self) -> int:
+        query = "SELECT pg_catalog.pg_database_size(pg_catalog.current_database())"
+        try:
+            row = self.connection.execute(query).fetchone()
+        except psycopg.Error:
+            return 0  # a server that only speaks the protocol
         return int(row[0]) if row else 0
 
     def not_data(self) -> Mapping[Path, str]:
@@ -312,8 +333,11 @@ class Instance:
 
     def _enter(self, connection: Connection) -> None:
         with self.errors("cannot set up the session"):
-            self.schema.enter(connection)
-            self._entered = True
+            if self.as_it_stands:
+                only_read(connection)
+            else:
+                self.schema.enter(connection)
+                self._entered = True
             self._set_session(connection)
 
     def _set_session(self, connection: Connection) -> None:

@@ -102,6 +102,7 @@ class PostgresqlSystem(System):
     def start_instance(self) -> None:
         """Start the server, or connect; enter the schema; set the tactics that are the server's or
         of a session."""
+        self.instance.as_it_stands = self.as_it_stands
         self.instance.start(
             self.tactics_of_instance(),
             frozenset(dict(self.variant.tactics)),

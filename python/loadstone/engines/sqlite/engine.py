@@ -19,6 +19,8 @@ from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, TACTICS, in_common_words
 from loadstone.engines.sqlite.user_file import OwnTables, errors
+from loadstone.engines.system import READ_ONLY, TABLES
+from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.plan.variant import SETTING
 
@@ -76,7 +78,7 @@ class SqliteEngine(Engine):
         super().check(variant)
         if variant.url is None:
             return
-        user_file.path_of(variant.url)
+        path_in(variant.url)
         for name in switches.OF_FILES:
             if name in dict(variant.tactics):
                 raise InputError(
@@ -105,7 +107,7 @@ class SqliteEngine(Engine):
     def path(self) -> Path:
         """The database file."""
         url = self.variant.url
-        return self.scratch / "sqlite.db" if url is None else user_file.path_of(url)
+        return self.scratch / "sqlite.db" if url is None else path_in(url)
 
     def start(self) -> None:
         """Open the file, enter our space of it if it is the user's, and set every tactic."""
@@ -118,6 +120,8 @@ class SqliteEngine(Engine):
                 connection.set_busy_timeout(user_file.BUSY_MS_MAX)
                 switches.prepare(connection, self._values)
                 pragmas.apply(connection, settings_of(self.variant), new_file=True)
+        elif self.as_it_stands:
+            connection = self._connection = user_file.connect_to_read(self.path)
         else:
             connection = self._connection = user_file.connect(self.path)
             with errors(f"cannot make tables in {self.path}"):
@@ -143,6 +147,7 @@ class SqliteEngine(Engine):
             statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
             return {
                 "version": apsw.sqlite_lib_version(),
+                **({TABLES: READ_ONLY} if self.as_it_stands else {}),
                 **in_common_words(told),
                 **self._told(db),
                 **{SETTING + name: told for name, told in self._pragmas_told(db).items()},
@@ -184,6 +189,8 @@ class SqliteEngine(Engine):
     def settle(self, tables: Sequence[str]) -> None:
         """ANALYZE each table, then write the WAL back and empty it; in a user's file as far as no
         other user of it has to wait."""
+        if self.as_it_stands:
+            return
         db = self._open()
         passive = self._space is not None
         mode = apsw.SQLITE_CHECKPOINT_PASSIVE if passive else apsw.SQLITE_CHECKPOINT_TRUNCATE
@@ -285,7 +292,7 @@ class SqliteEngine(Engine):
         """Pages in use, times their size; of a user's file, those of our space."""
         db = self._open()
         with errors():
-            if self._space is not None:
+            if self._space is not None and not self.as_it_stands:
                 return self._space.size_bytes(db)
             pages = _number(db, "page_count") - _number(db, "freelist_count")
             return pages * _number(db, "page_size")
@@ -306,12 +313,15 @@ class SqliteEngine(Engine):
 
     def stored_name(self, name: str) -> str:
         """In a user's file, with the prefix that marks it as ours."""
-        return name if self._space is None else self._space.prefix + name
+        if self._space is None or self.as_it_stands:
+            return name
+        return self._space.prefix + name
 
     @contextmanager
     def another(self) -> Iterator[Engine]:
         """A connection of its own to the same file, with a cache of its own."""
         session = type(self)(self.variant, self.scratch, self.owner)
+        session.as_it_stands = self.as_it_stands
         try:
             session.start()
             yield session
@@ -321,6 +331,8 @@ class SqliteEngine(Engine):
     def remove(self) -> None:
         """Close, and delete the files, or drop our space from the user's."""
         self.stop()
+        if self.as_it_stands:
+            return
         if self._space is None:
             for path in self._family():
                 path.unlink(missing_ok=True)
@@ -344,13 +356,13 @@ class SqliteEngine(Engine):
         """Spaces of a user's file that bear our mark."""
         if variant.url is None:
             return ()
-        return leftovers.found_in(user_file.path_of(variant.url))
+        return leftovers.found_in(path_in(variant.url))
 
     @classmethod
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
         """Drop a space if it still bears its run's mark, and no living run holds it."""
         if variant.url is not None:
-            leftovers.clear(user_file.path_of(variant.url), leftover)
+            leftovers.clear(path_in(variant.url), leftover)
 
     @classmethod
     def hold(cls, variant: "Variant", owner: str) -> Hold:
@@ -358,7 +370,7 @@ class SqliteEngine(Engine):
         if variant.url is None:
             return Hold()
         space = OwnTables.of(owner, variant.name)
-        return leftovers.held(user_file.path_of(variant.url), space)
+        return leftovers.held(path_in(variant.url), space)
 
     def _switch(self, before: "Variant") -> None:
         """On the connection that is open, with the pages that it has; on a new one where a pragma

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import apsw
 
 from loadstone.engines.ownership import Leftover, Space
 from loadstone.engines.sqlite.pragmas import OF_CONNECTION
-from loadstone.errors import EngineError, InputError
+from loadstone.errors import EngineError
 
 BUSY_MS_MAX = 5000
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
@@ -71,23 +70,6 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def path_of(url: str) -> Path:
-    """The file that a URL names, links followed, because the journals lie beside it. Raises
-    `InputError`."""
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    odd = not path.startswith("/") or path.startswith("//") or path.endswith("/") or "\0" in path
-    if odd or parts.netloc:
-        raise InputError(
-            f"cannot read the file's path in {url}",
-            hint="write sqlite:///absolute/path.db, with % as %25, # as %23 and ? as %3F",
-        )
-    if parts.query:
-        unknown = parts.query.partition("=")[0]
-        raise InputError(f"sqlite has no tactic {unknown!r}", hint="see: loadstone engines")
-    return Path(os.path.realpath(path))
-
-
 def connect(path: Path) -> apsw.Connection:
     """Open an existing file of the user's; change nothing. Raises `EngineError`."""
     look(path)
@@ -104,9 +86,50 @@ def connect(path: Path) -> apsw.Connection:
     return db
 
 
+def connect_to_read(path: Path) -> apsw.Connection:
+    """Open an existing file of the user's so that SQLite refuses every write. Raises
+    `EngineError`."""
+    _look_at(path)
+    with errors(f"cannot open {path} to read it"):
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            db.set_busy_timeout(BUSY_MS_MAX)
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            db.pragma("query_only", True)
+            if not db.readonly("main") or str(db.pragma("query_only")) != "1":
+                raise _refusal(path, "SQLite does not open it read-only", "name a copy")
+            db.authorizer = _reading_alone
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def _reading_alone(
+    action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
+) -> int:
+    """SQLite asks this about every statement it compiles: nothing is written, no file attached."""
+    del database, trigger
+    if action == apsw.SQLITE_PRAGMA:
+        # Those of the connection set caches and the like; that it only reads stays so.
+        of_ours = first in OF_CONNECTION and first != "query_only"
+        return apsw.SQLITE_OK if second is None or of_ours or first in _ASKING else apsw.SQLITE_DENY
+    return apsw.SQLITE_OK if action in _READING else apsw.SQLITE_DENY
+
+
 def look(path: Path) -> None:
     """Refuse a file that SQLite would create, hang on, or write to against its owner's wish. Raises
     `EngineError`."""
+    found = _look_at(path)
+    # Root could write here all the same, and must not.
+    closed = not found.st_mode & 0o222
+    if closed or not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise _refusal(
+            path, "it is read-only", "make the file and its folder writable, or name a copy"
+        )
+
+
+def _look_at(path: Path) -> os.stat_result:
     try:
         found = path.stat()
     except OSError as error:
@@ -116,12 +139,7 @@ def look(path: Path) -> None:
         raise _refusal(path, "it is not a file", "name the database file itself")
     if found.st_size == 0:
         raise _refusal(path, "it is empty", "make it a database first: sqlite3 FILE VACUUM")
-    # Root could write here all the same, and must not.
-    closed = not found.st_mode & 0o222
-    if closed or not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-        raise _refusal(
-            path, "it is read-only", "make the file and its folder writable, or name a copy"
-        )
+    return found
 
 
 def _refusal(path: Path, reason: str, hint: str) -> EngineError:
