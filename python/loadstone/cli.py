@@ -27,6 +27,7 @@ COMMANDS = {
     "study": ("loadstone.commands.study", "Measure what each switch of an engine changes."),
     "report": ("loadstone.commands.report", "Turn a record into a report."),
     "compare": ("loadstone.commands.compare", "Compare two records, or variants of one."),
+    "ab": ("loadstone.commands.ab", "Measure a change, before and after, for a CI job."),
     "bless": ("loadstone.commands.bless", "Store the answers of a run of your own workload."),
     "engines": ("loadstone.commands.engines", "List the engines and what each can do."),
     "tactics": ("loadstone.commands.tactics", "List the tactics of engines."),

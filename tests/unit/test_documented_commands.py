@@ -52,5 +52,34 @@ def test_each_run_is_a_plan(words, capsys):
             assert any(words[at + 1] in line for line in planned)
 
 
+WORKFLOW = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def of_workflows() -> list[list[str]]:
+    """The words of each `loadstone ab` in the documents' workflows, without where its output
+    goes."""
+    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    joined = "\n".join(WORKFLOW.findall(text)).replace("\\\n", " ").replace("$PWD", "/opt")
+    lines = [line.strip().partition(">>")[0] for line in joined.splitlines()]
+    return [shlex.split(line)[1:] for line in lines if line.startswith("loadstone ab")]
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    "words", [w for w in (*shown("ab"), *of_workflows()) if len(w) > 1], ids=" ".join
+)
+def test_each_change_is_a_plan_of_both_sides(words, capsys):
+    assert not app([*words, "--dry-run"], standalone_mode=False)
+    planned = capsys.readouterr().out
+    for at, word in enumerate(words):
+        if word in ("--before", "--after"):
+            engine, _, tactics = words[at + 1].partition("?")
+            assert engine in planned and tactics.partition("=")[0] in planned
+
+
+def test_documents_show_a_workflow():
+    assert len(of_workflows()) == 1 and len(shown("ab")) > 1
+
+
 def test_documents_show_runs():
     assert len(shown("run")) > 10

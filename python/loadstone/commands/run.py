@@ -4,7 +4,7 @@ The options that make choices are those of `plan/choices.py`; only the others st
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -41,23 +41,27 @@ Page = Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def taking(command: str) -> Callable[[Command], Command]:
-    """Give a function of `**given` the options of a command's choices; its own keep their order
-    after them, but for `quick`, which follows `preset`."""
+def taking(command: str, without: Collection[str] = ()) -> Callable[[Command], Command]:
+    """Give a function of `**given` the options of a command's choices, `without` some; its own keep
+    their order after them, but for `quick`, which follows `preset`."""
 
     def with_options(function: Command) -> Command:
         # By this Typer reads the options.
-        vars(function)["__signature__"] = inspect.Signature([*_parameters(function, command)])
+        vars(function)["__signature__"] = inspect.Signature(
+            [*_parameters(function, command, without)]
+        )
         return function
 
     return with_options
 
 
-def _parameters(function: Callable[..., Any], command: str) -> Iterator[inspect.Parameter]:
+def _parameters(
+    function: Callable[..., Any], command: str, without: Collection[str]
+) -> Iterator[inspect.Parameter]:
     own = dict(inspect.signature(function).parameters)
     own = {name: each for name, each in own.items() if each.kind is each.KEYWORD_ONLY}
     for choice in DEFINED:
-        if command in choice.option.commands:
+        if command in choice.option.commands and choice.name not in without:
             kind = _annotation(choice)
             yield inspect.Parameter(
                 choice.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
@@ -181,5 +185,5 @@ def made(given: dict[str, Any]) -> dict[str, Any]:
     """The choices that were made by options; a scale may be written as 1e5."""
     from loadstone.text.parsing import whole_number
 
-    rows = [whole_number(text, "--rows") for text in given["rows"] or ()]
+    rows = [whole_number(text, "--rows") for text in given.get("rows") or ()]
     return {n: value for n, value in {**given, "rows": rows}.items() if value not in (None, [])}

@@ -81,12 +81,21 @@ def command() -> str:
 def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool) -> int:
     """Run a plan, or several one after the other, into a new record. Returns the exit code."""
     chapters = [planned] if isinstance(planned, Planned) else [*planned]
-    if path is None:
-        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-        first = chapters[0].plan
-        named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"
-        about = f"{named}-{first.edition}" if len(chapters) == 1 else "all"
-        path = Path("runs") / f"{about}-{stamp}.loadstone"
+    path = path or record_path(chapters)
+    return _finish(path, measure(chapters, path, page=page), page=page)
+
+
+def record_path(chapters: Sequence[Planned]) -> Path:
+    """Where a run's record lies that nobody named."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    first = chapters[0].plan
+    named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"
+    about = f"{named}-{first.edition}" if len(chapters) == 1 else "all"
+    return Path("runs") / f"{about}-{stamp}.loadstone"
+
+
+def measure(chapters: Sequence[Planned], path: Path, *, page: bool) -> Ended:
+    """Run plans one after the other into a new record; nothing is printed of what was found."""
     if page:
         _page_of(path)  # before anything is measured: what is in its way is told now
     refuse_existing(path)  # before an engine is started for nothing
@@ -104,8 +113,7 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
     ]
     due[0] = Due(chapters[0], chapters[0].plan.cells, create, begun=False)
     with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
-        ended = _measure_each(due, path, claim, interrupts, several=len(chapters) > 1)
-    return _finish(path, ended, page=page)
+        return _measure_each(due, path, claim, interrupts, several=len(chapters) > 1)
 
 
 def _chapter(planned: Planned) -> Chapter:
@@ -269,6 +277,18 @@ def _write_page(path: Path, runs: Sequence[Run]) -> Path | None:
         return None
     write_atomically(target, content)
     return target
+
+
+def conclude(path: Path, ended: Ended, *, page: bool) -> int:
+    """Write the page of a record whose figures another command tells. Returns `Exit.OK` where it
+    was measured to its end, and nothing is left behind."""
+    runs = read_chapters(path)
+    if page:
+        _write_page(path, runs)
+    if ended.outcome == "interrupted":
+        say(f"interrupted; continue with: loadstone {resuming(path, 'run')}")
+        return Exit.INTERRUPTED
+    return Exit.LEFT_BEHIND if ended.left else Exit.OK
 
 
 def _finish(path: Path, ended: Ended, *, page: bool) -> int:

@@ -1,0 +1,42 @@
+"""`loadstone ab`: a change measured and judged in one command."""
+
+import json
+
+import pytest
+from desk import Desk
+
+from loadstone.diagnostics import EXIT_OF_COMPARISON
+
+SIDES = ("ab", "--before", "sqlite", "--after", "sqlite?durability=none", "--rows", "1000",
+         "--repeat", "6", "--operation", "select-1%-heap", "--repeat-seconds", "0.1",
+         "--record", "r.loadstone", "--no-report")  # fmt: skip
+
+
+@pytest.mark.slow
+def test_one_command_measures_and_judges(desk: Desk):
+    done = desk.run(*SIDES, "--fail-on", "9999%", "--format", "json")
+    told = json.loads(done.stdout)  # nothing but the comparison is on stdout
+    # On a machine that is too busy nothing can be compared: that has a code of its own.
+    assert done.returncode == EXIT_OF_COMPARISON[told["outcome"]], done.stderr
+    assert told["outcome"] != "regression"
+    assert "refused" not in done.stdout
+    again = desk.run("compare", "r.loadstone", "--variants", "sqlite", "sqlite?durability=none",
+                     "--across", "durability", "--fail-on", "9999%")  # fmt: skip
+    assert again.returncode == done.returncode
+
+
+@pytest.mark.slow
+def test_what_fails_on_both_sides_does_not_pass(desk: Desk):
+    done = desk.run(*SIDES, "--time-limit", "0.00001")
+    assert done.returncode == 5
+    assert "failed: select-1%-heap on sqlite" in done.stderr
+
+
+def test_a_wrong_option_is_told_before_anything_runs(desk: Desk):
+    done = desk.run("ab", "--before", "sqlite", "--after", "sqlite", "--fail-on", "5%")
+    assert done.returncode == 2
+    assert "the same" in done.stderr
+    done = desk.run("ab", "--before", "sqlite", "--after", "duckdb", "--fail-on", "5")
+    assert done.returncode == 2
+    assert "is not a percentage" in done.stderr
+    assert not (desk.folder / "runs").exists()
