@@ -21,23 +21,19 @@ from loadstone.errors import (
 )
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.statement_ladder import rungs_of
-from loadstone.plan.workload import PUT_BACK
 from loadstone.planning.study import combined
 from loadstone.protocol import messages
 from loadstone.protocol.messages import (
-    Block,
     BlockResult,
     LoopFigures,
     LoopResult,
-    Named,
     Profiled,
     RungText,
     RungTimes,
-    SqlText,
-    Variation,
 )
 from loadstone.record import Recorder
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.run.blocks import Blocks
 from loadstone.run.in_parallel import in_parallel
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
@@ -88,6 +84,7 @@ class Executor:
         self._workers = workers
         self._stored = stored
         self._answers = answers
+        self._blocks = Blocks(plan, rows, operations, workers, answers)
         self._recorder = recorder
         self._listener = listener
         self._loaded: set[VariantWorker] = set()
@@ -126,7 +123,9 @@ class Executor:
         worker = self._begin(cell)
         warm = warm and cell.variant not in self._restarted
         self._restarted.discard(cell.variant)
-        block = self._block(cell, ordinals, number, warm=warm, limit_ns=limit_ns, checked=checked)
+        block = self._blocks.of(
+            cell, ordinals, number, warm=warm, limit_ns=limit_ns, checked=checked
+        )
         try:
             worker.become(cell.variant)
             result = worker.ask(messages.TakeBlock(block))
@@ -152,7 +151,7 @@ class Executor:
         try:
             worker.become(cell.variant)
             every = range(len(self._operations[cell.operation].texts))
-            told = worker.ask(messages.GiveAnswers(self._block(cell, every, 0)))
+            told = worker.ask(messages.GiveAnswers(self._blocks.of(cell, every, 0)))
         except LoadstoneError as error:
             return self._failure(worker, error)
         return Outcome(given=told.answers)
@@ -161,7 +160,7 @@ class Executor:
         """The rows of a variation as `workload.answers.read` takes them; None where there are more,
         or the engine does not give them."""
         worker = self._begin(cell)
-        block = self._block(cell, range(variation, variation + 1), 0)
+        block = self._blocks.of(cell, range(variation, variation + 1), 0)
         try:
             worker.become(cell.variant)
             return worker.ask(messages.ShowRows(block, rows_max)).rows
@@ -194,7 +193,7 @@ class Executor:
     ) -> Outcome:
         """As `take`, of a warm or hot cell, with the sampler beside it."""
         worker = self._begin(cell)
-        block = self._block(cell, ordinals, number, warm=warm, checked=checked)
+        block = self._blocks.of(cell, ordinals, number, warm=warm, checked=checked)
         try:
             worker.become(cell.variant)
             profiled = worker.ask(messages.Profile(block, frequency_hz))
@@ -207,7 +206,7 @@ class Executor:
         worker = self._begin(cell)
         try:
             worker.become(cell.variant)
-            block = self._block(cell, ordinals, number, warm=True)
+            block = self._blocks.of(cell, ordinals, number, warm=True)
             return Outcome(rungs=worker.ask(messages.Climb(block, tuple(rungs))).rungs)
         except LoadstoneError as error:
             return self._failure(worker, error)
@@ -217,7 +216,7 @@ class Executor:
         worker = self._begin(cell)
         try:
             worker.become(cell.variant)
-            request = messages.TellRungs(self._block(cell, range(1), 0), self.rungs(cell))
+            request = messages.TellRungs(self._blocks.of(cell, range(1), 0), self.rungs(cell))
             return Outcome(rung_texts=worker.ask(request).rungs)
         except LoadstoneError as error:
             return self._failure(worker, error)
@@ -265,7 +264,7 @@ class Executor:
         workers = [self._workers[cell.variant] for cell, _ in taken]
         if len({*workers}) < len(workers) or len(workers) < 2:
             return [Outcome() for _ in taken]
-        requests = [messages.Reopen(self._block(cell, block, 0)) for cell, block in taken]
+        requests = [messages.Reopen(self._blocks.of(cell, block, 0)) for cell, block in taken]
         opened = in_parallel(
             {
                 worker: partial(_asked, worker, cell.variant, request)
@@ -329,7 +328,7 @@ class Executor:
         that would execute one."""
         worker = self._begin(cell)
         variations = min(cell.samples, len(self._operations[cell.operation].texts))
-        block = self._block(cell, range(min(variations, 2)), 0, limit_ns=1 if briefly else 0)
+        block = self._blocks.of(cell, range(min(variations, 2)), 0, limit_ns=1 if briefly else 0)
         try:
             worker.become(cell.variant)
             return Outcome(statements=worker.ask(messages.Explain(block)).statements)
@@ -345,7 +344,7 @@ class Executor:
         variations = range(len(self._operations[cell.operation].texts))
         try:
             worker.become(cell.variant)
-            result = worker.ask(messages.RunLoop(self._block(cell, variations, 0), loop))
+            result = worker.ask(messages.RunLoop(self._blocks.of(cell, variations, 0), loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)
             return LoopResult(LoopFigures(status=outcome.status, reason=outcome.reason))
@@ -366,73 +365,6 @@ class Executor:
         else:
             self._mend(worker)
         return Outcome("failed", error.message)
-
-    def _block(
-        self,
-        cell: Cell,
-        ordinals: range,
-        number: int,
-        *,
-        warm: bool = False,
-        limit_ns: int = 0,
-        checked: int | None = None,
-    ) -> Block:
-        """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
-        operation = self._operations[cell.operation]
-        variations = []
-        for ordinal in ordinals:
-            variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
-            variations.append(self._variation(operation, variation, cell.variant))
-        cold = cell.temperature == "cold"
-        warming = operation.warming if cell.temperature == "warm" else ()
-        return Block(
-            benchmark=self._plan.benchmark,
-            edition=self._plan.edition,
-            rows=self._rows,
-            design=operation.design,
-            destination=operation.destination,
-            temperature=cell.temperature,
-            variations=tuple(variations),
-            warm_up=0 if cold or warm else self._plan.warm_up,
-            first_ordinal=ordinals.start,
-            round=number,
-            warming=tuple(Variation(-1, text, "", 0, "") for text in warming),
-            storage=operation.storage,
-            limit_ns=limit_ns,
-            checked=checked,
-            sql=self._sql(operation, cell.variant),
-        )
-
-    def _sql(self, operation: Operation, variant: str) -> SqlText | None:
-        if operation.statement is None or self._plan.workload is None:
-            return None
-        written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
-        workload, told = self._plan.workload, operation.statement
-        table = workload.table(told.changes) if told.changes else None
-        return SqlText(
-            written_in,
-            tuple(each.name for each in workload.tables),
-            workload.capitals,
-            told.digits,
-            told.order,
-            told.changes,
-            table.primary_key if table else (),
-            tuple(column.name for column in table.columns) if table else (),
-        )
-
-    def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
-        if operation.statement is not None and isinstance(self._answers, AgreedAnswers):
-            _, texts = operation.statement.texts_for(self._workers[variant].dialect)
-            rows, checksum = self._answers.of_variant(operation.name, number, variant)
-            undo = PUT_BACK if operation.undo else ""
-            return Variation(number, texts[number], undo, rows, checksum)
-        rows, checksum = self._answers.of(operation, number)
-        if not operation.undo:
-            return Variation(number, operation.texts[number], "", rows, checksum)
-        found = self._answers.named(operation, number)
-        named = None if found is None else Named(found.queries, found.checksum)
-        undo = operation.undo[number]
-        return Variation(number, operation.texts[number], undo, rows, checksum, named)
 
     def _mend(self, worker: VariantWorker) -> None:
         try:

@@ -1,0 +1,98 @@
+"""The blocks that workers are asked for: an operation's texts, as a variant's engine has them, each
+with its expected answer."""
+
+from collections.abc import Mapping
+
+from loadstone.benchmarks.base import Operation
+from loadstone.benchmarks.expected import Answers
+from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.workload import PUT_BACK
+from loadstone.protocol.messages import Block, Named, SqlText, Variation
+from loadstone.run.variant_worker import VariantWorker
+from loadstone.workload.agreement import AgreedAnswers
+
+
+class Blocks:
+    """Makes the blocks of a stage's cells."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        rows: int,
+        operations: Mapping[str, Operation],
+        workers: Mapping[str, VariantWorker],
+        answers: Answers,
+    ) -> None:
+        """`workers`, by variant, may grow."""
+        self._plan = plan
+        self._rows = rows
+        self._operations = operations
+        self._workers = workers
+        self._answers = answers
+
+    def of(
+        self,
+        cell: Cell,
+        ordinals: range,
+        number: int,
+        *,
+        warm: bool = False,
+        limit_ns: int = 0,
+        checked: int | None = None,
+    ) -> Block:
+        """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
+        operation = self._operations[cell.operation]
+        variations = []
+        for ordinal in ordinals:
+            variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
+            variations.append(self._variation(operation, variation, cell.variant))
+        cold = cell.temperature == "cold"
+        warming = operation.warming if cell.temperature == "warm" else ()
+        return Block(
+            benchmark=self._plan.benchmark,
+            edition=self._plan.edition,
+            rows=self._rows,
+            design=operation.design,
+            destination=operation.destination,
+            temperature=cell.temperature,
+            variations=tuple(variations),
+            warm_up=0 if cold or warm else self._plan.warm_up,
+            first_ordinal=ordinals.start,
+            round=number,
+            warming=tuple(Variation(-1, text, "", 0, "") for text in warming),
+            storage=operation.storage,
+            limit_ns=limit_ns,
+            checked=checked,
+            sql=self._sql(operation, cell.variant),
+        )
+
+    def _sql(self, operation: Operation, variant: str) -> SqlText | None:
+        if operation.statement is None or self._plan.workload is None:
+            return None
+        written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
+        workload, told = self._plan.workload, operation.statement
+        table = workload.table(told.changes) if told.changes else None
+        return SqlText(
+            written_in,
+            tuple(each.name for each in workload.tables),
+            workload.capitals,
+            told.digits,
+            told.order,
+            told.changes,
+            table.primary_key if table else (),
+            tuple(column.name for column in table.columns) if table else (),
+        )
+
+    def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
+        if operation.statement is not None and isinstance(self._answers, AgreedAnswers):
+            _, texts = operation.statement.texts_for(self._workers[variant].dialect)
+            rows, checksum = self._answers.of_variant(operation.name, number, variant)
+            undo = PUT_BACK if operation.undo else ""
+            return Variation(number, texts[number], undo, rows, checksum)
+        rows, checksum = self._answers.of(operation, number)
+        if not operation.undo:
+            return Variation(number, operation.texts[number], "", rows, checksum)
+        found = self._answers.named(operation, number)
+        named = None if found is None else Named(found.queries, found.checksum)
+        undo = operation.undo[number]
+        return Variation(number, operation.texts[number], undo, rows, checksum, named)
