@@ -29,13 +29,13 @@ COMMANDS = {
     "compare": ("loadstone.commands.compare", "Compare two records, or variants of one."),
     "ab": ("loadstone.commands.ab", "Measure a change, before and after, for a CI job."),
     "bless": ("loadstone.commands.bless", "Store the answers of a run of your own workload."),
-    "engines": ("loadstone.commands.engines", "List the engines and what each can do."),
+    "engines": ("loadstone.commands.engines", "List the engines, and how each is driven."),
     "tactics": ("loadstone.commands.tactics", "List the tactics of engines."),
     "benchmarks": ("loadstone.commands.benchmarks", "List the benchmarks and their operations."),
     "data": ("loadstone.commands.data", "Write a benchmark's relations to files."),
-    "quel": ("loadstone.commands.quel", "Show what a QUEL program means."),
+    "quel": ("loadstone.commands.quel", "Show a QUEL program's tree, its SQL and its answer."),
     "clean": ("loadstone.commands.clean", "Remove what killed runs left behind."),
-    "doctor": ("loadstone.commands.doctor", "Say what this machine can prove."),
+    "doctor": ("loadstone.commands.doctor", "Say what this machine can measure and prove."),
     "lode": ("loadstone.commands.lode", "Ask, serve, mirror or copy databases of lode."),
 }
 """The module of each command, which has it as the function of its name or as `app`; and the first

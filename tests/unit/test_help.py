@@ -15,7 +15,7 @@ ROOT = get_command(app)
 VERBS = re.compile(
     r"(Ask|Choose|Clean|Compare|Compress|Continue|Copy|Create|Disable|Draw|End|Fail|Fill|Install"
     r"|Let|List|Listen|Load|Mark|Measure|Open|Overwrite|Print|Read|Remove|Repeat|Run|Say|Send|Serve"
-    r"|Show|Stop|Store|Take|Turn|Use|Write)\b"
+    r"|Show|Stop|Store|Switch|Take|Turn|Use|Write)\b"
 )
 LEFT_TO_LODE = {"serve"}
 """The server's own options are described beside the server."""

@@ -110,7 +110,7 @@ class Source:
         }
         if len(parts) == 1 and self.variants == self.summary.columns:
             return found
-        # A ratio of the summary's is to the best of all, who may not stand in this table.
+        # The summary's ratio is to the best of all variants, which this table may not have.
         plain = {v: replace(one, ratio=None, best=False) for v, one in found.items()}
         return _ranked(plain, self.summary.competitors)
 

@@ -38,8 +38,8 @@ def clean(
 ) -> None:
     """Remove what killed runs left behind.
 
-    Scratch folders and, in databases, schemas and tables with Loadstone's mark. Everything is
-    listed first.
+    These are scratch folders and, in databases, schemas and tables with Loadstone's mark. All are
+    listed before any is removed.
     """
     from rich.table import Table
 

@@ -168,7 +168,7 @@ def data(
 ) -> None:
     """Write a benchmark's relations to files.
 
-    In constant memory, whatever their size. Any split into parts and any number of threads give
+    Memory stays constant, whatever the size. Any split into parts and any number of threads give
     the same rows in the same order.
     """
     from loadstone.text.parsing import whole_number

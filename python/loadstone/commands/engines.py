@@ -9,25 +9,31 @@ if TYPE_CHECKING:
 
     from loadstone.engines.capabilities import Structure
     from loadstone.engines.system import System
+    from loadstone.engines.tactic import Tactic
 
 DRIVEN_BY = {"engines": "statements", "clients": "client"}
 """Kind of entry point -> the road to the engine."""
-CAPTION = "wisconsin drives an engine by statements, oo1 and oo7 by a client program"
+CAPTION = (
+    "wisconsin drives an engine by statements, oo1 and oo7 by a client program; every engine has"
+)
+"""Followed by the tactics of every engine."""
 
 
 def engines() -> None:
-    """List the engines and what each can do.
+    """List the engines, and how each is driven.
 
-    Each engine's roads (statements, a client program in Rust or Python), versions and tactics, and
-    the stand-ins for the papers' storage structures.
+    An engine is driven by statements, by a client program in Rust or Python, or by both. The lists
+    have its versions and tactics, its counterpart of each storage structure of the papers, and the
+    measures that a client lacks.
     """
     from rich.table import Table
 
     from loadstone.diagnostics import console
+    from loadstone.engines.system import OF_EVERY_SYSTEM
 
     overview = Table(
         "engine", "driven by", "version", "tactics (default first)", title="Engines",
-        caption=CAPTION,
+        caption=f"{CAPTION} {', '.join(_named(OF_EVERY_SYSTEM))}",
     )  # fmt: skip
     structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
     gaps = Table("engine", "measures", "why not", title="Measures that a client has no means for")
@@ -80,7 +86,7 @@ def _row(table: "Table", shown: str, seam: str, name: str) -> "type[System] | No
     road, versions = DRIVEN_BY[seam], _versions(kind)
     if issubclass(kind, Client):
         road, versions = f"client in {kind.language.title()}", versions or kind.library
-    table.add_row(shown, road, versions, _tactics(kind))
+    table.add_row(shown, road, versions, "\n".join(_named(kind.capabilities.tactics)))
     return kind
 
 
@@ -88,9 +94,9 @@ def _versions(engine: "type[System]") -> str:
     return "\n".join(f"{what} {version}" for what, version in engine.versions().items())
 
 
-def _tactics(engine: "type[System]") -> str:
+def _named(tactics: "Mapping[str, Tactic]") -> list[str]:
+    """Each with its values; a family of them once."""
     from loadstone.plan.variant import family_of
 
-    tactics = engine.tactics().items()
-    rows = (f"{family_of(name)}={'|'.join(tactic.names)}" for name, tactic in tactics)
-    return "\n".join(dict.fromkeys(rows))
+    rows = (f"{family_of(name)}={'|'.join(tactic.names)}" for name, tactic in tactics.items())
+    return list(dict.fromkeys(rows))

@@ -57,8 +57,9 @@ def serve(
 ) -> int:
     """Serve a database to other programs.
 
-    Until Ctrl-C or SIGTERM, which close it. Prints its address once clients can connect. If killed,
-    it loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go on.
+    Prints the server's address once clients can connect. Ctrl-C or SIGTERM closes the database; a
+    killed server loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go
+    on.
     """
     from loadstone.diagnostics import Exit, tell
     from loadstone.errors import InputError

@@ -46,9 +46,9 @@ def quel(
         str, typer.Option(metavar="N", help="Choose the scale of the relations.")
     ] = "10000",
 ) -> None:
-    """Show what a QUEL program means.
+    """Show a QUEL program's tree, its SQL and its answer.
 
-    Its tree, its SQL for each engine, and its expected answer.
+    The SQL is that for each engine; the answer is the one expected of all of them.
     """
     from loadstone.diagnostics import console, tell
     from loadstone.quel import tree

@@ -44,8 +44,9 @@ def tactics(
 ) -> None:
     """List the tactics of engines.
 
-    Of each: its values, its effect, benefit and cost, its loss in a crash, conflicts and source,
-    and what a change takes; for lode's tactic `profile` what each profile sets, and why.
+    A tactic is one mechanism that can be switched. Listed are its values, effect, benefit and cost,
+    what a crash can lose, conflicts, the source, and whether a change takes a restart or another
+    load. For lode's tactic `profile`: the tactics that each profile sets, and why.
     """
     from loadstone.diagnostics import tell
     from loadstone.planning.tactics import every_engine, of_engine

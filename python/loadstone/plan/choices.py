@@ -94,7 +94,7 @@ class Choices:
         Option(
             "--data",
             "FILE",
-            "Load a table for --sql from this Parquet, CSV or Arrow file, called as the file;"
+            "Load a table for --sql from this Parquet, CSV or Arrow file, under the file's name;"
             " repeatable.",
         ),
     ] = ()
@@ -238,7 +238,7 @@ class Choices:
         Option(
             "--writers",
             "N",
-            "Let N further users insert beside each number of --users.",
+            "Let N further users insert beside those of each --users.",
             seldom=True,
             commands=(RUN,),
         ),
@@ -279,8 +279,8 @@ class Choices:
         Option(
             "--vary",
             "TACTIC=A,B",
-            "Turn this tactic, or set.SETTING, from A to B, also to further values (A,B,C), or only"
-            " TACTIC, or all; repeatable.",
+            "Switch this tactic, or set.SETTING, from A to B, and to each further value (A,B,C)."
+            " TACTIC alone: to its first other value; all: every tactic. Repeatable.",
             commands=(STUDY,),
         ),
     ] = ()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from loadstone import lode, registry
 from loadstone.engines.lode.engine import level_of
+from loadstone.engines.system import OF_EVERY_SYSTEM
 from loadstone.engines.tactic import Tactic, described
 from loadstone.errors import EngineError, InputError
 from loadstone.plan.variant import listed as tactics_listed
@@ -22,7 +23,7 @@ class Switch:
 
     tactic: Tactic
     behind: str
-    """On the engine that executes statements, or on that called by a client program."""
+    """On the engine that executes statements, on that called by a client program, or on both."""
     default: str
     default_of_runs: str | None = None
     """A run's default for lode, if it differs from lode's own."""
@@ -94,7 +95,7 @@ def _listed(name: str) -> Listed:
         return Listed(name, declared)
     asked = {one.tactic.name: one.default for one in declared}
     own = {one.tactic.name: _with_default(one, asked) for one in _described()}
-    # What every system has, both seams of lode declare.
+    # The rest: what every system has.
     others = {one.tactic.name: one for one in declared if one.tactic.name not in own}
     return Listed(name, (*own.values(), *others.values()))
 
@@ -112,8 +113,11 @@ def _described() -> Iterator[Switch]:
 
 
 def _declared(name: str) -> Iterator[Switch]:
-    for seam, behind in SEAMS.items():
-        names = registry.engine_names() if seam == "engines" else registry.client_names()
-        if name in names:
-            for tactic in registry.load_system(seam, name).tactics().values():
-                yield Switch(tactic, behind, tactic.default)
+    """By seam; what every system has is the same on each, and comes once, last."""
+    names = {"engines": registry.engine_names(), "clients": registry.client_names()}
+    seams = {seam: behind for seam, behind in SEAMS.items() if name in names[seam]}
+    for seam, behind in seams.items():
+        for tactic in registry.load_system(seam, name).capabilities.tactics.values():
+            yield Switch(tactic, behind, tactic.default)
+    for tactic in OF_EVERY_SYSTEM.values():
+        yield Switch(tactic, " and ".join(seams.values()), tactic.default)
