@@ -1,4 +1,4 @@
-"""What is installed: engines, benchmarks and report formats, by entry point.
+"""The installed engines, benchmarks and report formats, by entry point.
 
 Listing names imports none of them; loading imports exactly the one asked for.
 """

@@ -1,4 +1,4 @@
-"""What to do about cells that say less than they should."""
+"""Advice about cells that say less than they should."""
 
 from loadstone.statistics.validity import ADVICE
 

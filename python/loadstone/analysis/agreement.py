@@ -1,4 +1,4 @@
-"""What is said of the answers to a user's statements: that engines agree on them, or that nothing
+"""The words on the answers to a user's statements: that engines agree on them, or that nothing
 was there to compare with; never that they are right, which only an oracle could tell."""
 
 from collections.abc import Iterator, Mapping

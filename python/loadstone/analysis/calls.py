@@ -1,4 +1,4 @@
-"""What a client counted while a step of the cost ladder was measured: its calls, its statements,
+"""A client's counts while a step of the cost ladder was measured: its calls, its statements,
 its waits for a server; and the price of these.
 """
 

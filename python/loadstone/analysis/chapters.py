@@ -1,4 +1,4 @@
-"""What is said of a run of several benchmarks as a whole. Pure: summaries in, frozen values out."""
+"""A run of several benchmarks as a whole. Pure: summaries in, frozen values out."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a study's record says: of each operation and each switch the effect, its interval, and
+"""A study as its record has it: of each operation and each switch the effect, its interval, and
 whether the plan changed.
 
 Observations are medians within blocks (`Sample.round`), of cells that were measured together; the
@@ -113,7 +113,7 @@ class StudiedOperation:
     """The tactics that a factorial study should take apart, because interactions of three and more
     are seen, and the study itself had no time for it; empty where none are."""
     decisions: tuple[Decision, ...] = ()
-    """What its blocks decided, in order."""
+    """The decisions of its blocks, in order."""
     further: StudyEffects | None = None
     """Three of its switches taken apart, all others at base."""
 
@@ -226,7 +226,7 @@ def operation_effects(
 def _called_for(
     study: Study, design: Design, effects: StudyEffects, decisions: Sequence[Decision]
 ) -> tuple[str, ...]:
-    """What is left to take apart."""
+    """The parts that are left to take apart."""
     if study.steered:
         decided = taken_apart(decisions)
         return decided.tactics if decided and decided.undone else ()

@@ -1,4 +1,4 @@
-"""What an operation of a study measures: by its plan at first, and after each decision."""
+"""The combinations of an operation of a study: by its plan at first, and after each decision."""
 
 from collections.abc import Iterable, Iterator
 

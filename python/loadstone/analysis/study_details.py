@@ -1,4 +1,4 @@
-"""What stands behind a cell of the sensitivity map: the contrast of each block, the plans at both
+"""The evidence behind a cell of the sensitivity map: the contrast of each block, the plans at both
 values, and the work at base, with the switch alone, and at the other end. Of a switch that was only
 flipped with its group, what stands behind the group's."""
 

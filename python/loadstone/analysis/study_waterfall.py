@@ -15,7 +15,7 @@ CLOSED_WITHIN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one switch contributes to the distance of the two ends."""
+    """The contribution of one switch to the distance of the two ends."""
 
     switch: Switch
     ratio: Estimate
@@ -59,7 +59,7 @@ class Descent:
     """The time of the other end over that of the base."""
     whole_called: bool
     closure: Estimate | None
-    """What the contributions leave of the whole, as a ratio with an interval."""
+    """The rest of the whole beside the contributions, as a ratio with an interval."""
     closure_called: bool
     is_closed: bool
     """Whether the closure's whole interval lies within `CLOSED_WITHIN` of none."""

@@ -117,7 +117,7 @@ class Summary:
 
     @cached_property
     def words(self) -> Presentation:
-        """What the benchmark declared of itself."""
+        """The benchmark's own declarations."""
         return self.run.presentation
 
     @cached_property

@@ -116,7 +116,8 @@ class UsersCurve:
     points: tuple[tuple[int, float], ...]
     """(users, answered in a second), by users."""
     limit: float | None
-    """What the processors allow at the processor time of the loop with the most users."""
+    """The throughput that the processors allow at the processor time of the loop with the most
+    users."""
 
     @property
     def gain(self) -> float:
@@ -181,7 +182,7 @@ def _level(point: UsersPoint) -> str:
 
 
 LATENCIES = {f"p{percentile:g}": f"{percentile:g}" for percentile in PERCENTILES} | {"max": "max"}
-"""What each is called in a heading, and its key in a point."""
+"""Each one's name in a heading, and its key in a point."""
 
 
 def _percentile(heading: str, key: str) -> Column:

@@ -18,8 +18,8 @@ _MODULUS = 2**64
 
 @dataclass(frozen=True, slots=True)
 class NamedAnswer:
-    """What is expected of the tuples that an update concerns, and of the number of all: `queries`
-    are to be answered after it, and `checksum` is the sum of theirs."""
+    """The answer expected of the tuples that an update concerns, and of the number of all:
+    `queries` are to be answered after it, and `checksum` is the sum of theirs."""
 
     queries: tuple[str, ...]
     checksum: str
@@ -32,7 +32,7 @@ class Answers(Protocol):
         """The expected answer of a variation."""
 
     def named(self, operation: "Operation", variation: int) -> NamedAnswer | None:
-        """What an update leaves of the tuples that it concerns; None where its text does not say
+        """The tuples that an update concerns, as it leaves them; None where its text does not say
         which those are."""
 
     def contents(self, relation: str) -> Answer:

@@ -1,4 +1,4 @@
-"""What a client declares: the measures of all benchmarks that its engine can execute, and its
+"""A client's declarations: the measures of all benchmarks that its engine can execute, and its
 tactics."""
 
 from collections.abc import Mapping

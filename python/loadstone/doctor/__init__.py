@@ -1,4 +1,4 @@
-"""What this machine can prove, what it cannot, and the remedies. One file a theme.
+"""The proofs that this machine allows, those that it does not, and the remedies. One file a theme.
 
 A check is a function from measured values to a `Check`; measuring is separate, so that any machine
 can be examined in a test. Presentation is elsewhere.

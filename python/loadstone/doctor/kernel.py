@@ -1,4 +1,4 @@
-"""What the kernel reports about processes, and which of its newer interfaces are open."""
+"""The kernel's reports about processes, and its newer interfaces that are open."""
 
 import ctypes
 import errno

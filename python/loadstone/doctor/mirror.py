@@ -15,7 +15,8 @@ BANDWIDTH = "100"
 
 @dataclass(frozen=True, slots=True)
 class MirrorProbe:
-    """What was tried: why there are no such disks, or no limits to them; empty where there are."""
+    """The result of trying: why there are no such disks, or no limits to them; empty where there
+    are."""
 
     no_disks: str
     no_limits: str = ""

@@ -1,4 +1,4 @@
-"""What an engine declares before anything runs, and the relations that it is asked to store."""
+"""An engine's declarations before anything runs, and the relations that it is asked to store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

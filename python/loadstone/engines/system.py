@@ -44,9 +44,9 @@ class Probe:
     """None where it was not tried."""
     found: str
     consequence: str
-    """What it means for a run."""
+    """Its meaning for a run."""
     remedy: str = ""
-    """What to do about it; empty where it works."""
+    """The remedy; empty where it works."""
 
 
 class System(ABC):

@@ -1,4 +1,4 @@
-"""What an engine counts of its own work."""
+"""An engine's counts of its own work."""
 
 from dataclasses import astuple, dataclass
 
@@ -33,6 +33,6 @@ class Work:
     """That the second was given."""
 
     def since(self, before: "Work") -> "Work":
-        """What was counted after an earlier reading."""
+        """The counts since an earlier reading."""
         pairs = zip(astuple(self), astuple(before), strict=True)
         return Work(*(now - then for now, then in pairs))

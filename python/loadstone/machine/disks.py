@@ -19,8 +19,8 @@ BTRFS = Path("/sys/fs/btrfs")
 BLOCK = Path("/sys/class/block")
 LIMITS = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
 LIMITER = "blkio of cgroup v1"
-"""What limits a bandwidth: of this process's group and of the root's, in which the kernel writes
-back. Of version 2 the root's group has no limits."""
+"""The files that limit a bandwidth: of this process's group and of the root's, in which the kernel
+writes back. Of version 2 the root's group has no limits."""
 SECOND_VERSION = "cgroup.controllers"
 """A file of every group of version 2."""
 MEGABYTE = 1_000_000

@@ -44,7 +44,7 @@ class Evidence:
     resident_after: int | None
     """Pages in the page cache afterwards; None if unknown."""
     method: str
-    """What counted: `cachestat`, `mincore`, both joined by `+`, or `none`."""
+    """The counter: `cachestat`, `mincore`, both joined by `+`, or `none`."""
     engine_dead: bool
     """Whether the caller saw the engine's processes end first."""
     proved: bool

@@ -1,1 +1,1 @@
-"""What a run is to measure, as frozen values: variants and their roles, cells, the plan."""
+"""The work of a run, as frozen values: variants and their roles, cells, the plan."""

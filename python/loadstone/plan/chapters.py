@@ -37,7 +37,7 @@ def file_of(plans: Sequence[Plan]) -> str:
 
 
 def file_name(plans: Sequence[Plan]) -> str:
-    """What that file is called in a command."""
+    """The name of that file in a command."""
     return f"all-{hash_of(plans)}.toml"
 
 

@@ -1,4 +1,4 @@
-"""What a user may choose, each choice defined once: its type and bounds, its default, its option.
+"""A user's choices, each defined once: its type and bounds, its default, its option.
 
 A choice is made as an option of `loadstone run` or `loadstone study`, or in a plan file: TOML whose
 keys are the fields of `Choices`. Here choices are read from either and written as either, field by
@@ -69,7 +69,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a user may choose. Every field has a default; None means the benchmark's default."""
+    """A user's choices. Every field has a default; None means the benchmark's default."""
 
     benchmark: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""What choices and operations were called in earlier releases: refused, and the message says the
+"""Names of choices and operations in earlier releases: refused, and the message says the
 name of now."""
 
 from collections.abc import Collection

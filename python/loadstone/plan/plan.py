@@ -59,7 +59,7 @@ class Plan(Choices):
     roles: tuple[tuple[str, Annotated[str, OneOf(tuple(Role))]], ...] = ()
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
     study: Study | None = None
-    """What the variants differ in, if the plan is a study."""
+    """The difference of the variants, if the plan is a study."""
     workload: Workload | None = None
     """The user's own, if the benchmark is none of the installed ones."""
 

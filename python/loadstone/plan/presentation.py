@@ -1,4 +1,4 @@
-"""What a benchmark declares of itself for those who read its figures: its words, how its counts are
+"""A benchmark's declarations for the readers of its figures: its words, how its counts are
 to be read, and its cost ladder. A record keeps it, and a report knows a benchmark by nothing else.
 """
 

@@ -25,7 +25,7 @@ class Switch:
 
     @property
     def key(self) -> str:
-        """What names it in its study: the tactic, of a further value with that."""
+        """Its name in its study: the tactic, of a further value with that."""
         return f"{self.tactic}={self.other}" if self.further else self.tactic
 
     @property
@@ -78,7 +78,7 @@ class Decision:
     rows: int
     kind: str
     tactics: tuple[str, ...]
-    """What it is about: tactics, or the groups that are opened."""
+    """Its subject: tactics, or the groups that are opened."""
     blocks: int
     """The blocks that it follows from: all that were complete then. The first combinations of the
     first block, each once, decide what is held and pruned: 0."""

@@ -67,7 +67,7 @@ def copy_of(table: DataTable) -> DataTable:
 
 @dataclass(frozen=True, slots=True)
 class OwnText:
-    """What engines of one dialect get instead of a translation."""
+    """The text for engines of one dialect, instead of a translation."""
 
     dialect: Name
     texts: tuple[Text, ...]

@@ -218,7 +218,7 @@ def _like(name: str, known: Collection[str]) -> list[str]:
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    """What an unknown operation is called now, or names like it; empty without any."""
+    """The present name of an unknown operation, or names like it; empty without any."""
     if now := operation_now(name, known):
         return f"it is called {' or '.join(now)} now; "
     near = get_close_matches(name, known, n=3, cutoff=0.4)

@@ -15,7 +15,7 @@ SWITCHES_MAX = 64
 FACTORIAL_MAX = 6
 """Switches of a full factorial: 64 combinations."""
 ALL = "all"
-"""What `--vary` takes for every tactic that has another value."""
+"""The value of `--vary` that stands for every tactic with another value."""
 
 
 def study_of(

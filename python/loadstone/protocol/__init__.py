@@ -1,1 +1,1 @@
-"""What the parent process and its workers share: a pipe for messages, a board for deadlines."""
+"""Shared by the parent process and its workers: a pipe for messages, a board for deadlines."""

@@ -31,8 +31,8 @@ class Request(Part, Generic[R], frozen=True, tag=True, tag_field="request"):
 
 
 class Named(Part, frozen=True):
-    """What is expected of the tuples that an update concerns and of the number of all: the queries,
-    and the sum of their answers' checksums."""
+    """The answer expected of the tuples that an update concerns and of the number of all: the
+    queries, and the sum of their answers' checksums."""
 
     queries: tuple[str, ...]
     checksum: str
@@ -277,7 +277,7 @@ class Climbed(Reply, frozen=True):
 
 
 class RungTexts(Reply, frozen=True):
-    """What each rung sends to the engine, with the engine's plan where it has one."""
+    """The text that each rung sends to the engine, with the engine's plan where it has one."""
 
     rungs: tuple[RungText, ...]
 

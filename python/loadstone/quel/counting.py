@@ -1,4 +1,4 @@
-"""What a statement retrieves, alone: the query in it, and one that only counts its rows."""
+"""The query in a statement, alone, and one that only counts its rows."""
 
 from functools import lru_cache
 

@@ -1,5 +1,5 @@
-"""A QUEL program as an engine gets it. Apart from the translation, whose libraries take a tenth of a
-second to import: a caller that has the statement already needs none of them."""
+"""A QUEL program as an engine gets it. Apart from the translation, whose libraries take a tenth of
+a second to import: a caller that has the statement already needs none of them."""
 
 from dataclasses import dataclass
 

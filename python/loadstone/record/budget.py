@@ -1,10 +1,10 @@
-"""What a record holds of the time budget of a cell: where its time went, as it was measured."""
+"""The time budget of a cell in a record: where its time went, as it was measured."""
 
 from dataclasses import dataclass
 
 ALL, PROGRAMS, NOTHING = "all", "programs", "nothing"
 SAMPLED = (ALL, PROGRAMS, NOTHING)
-"""What the sampler saw: programs and the kernel, programs alone, or nothing."""
+"""The sampler's view: programs and the kernel, programs alone, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What records of schemas before 6 call things, and what they are called now.
+"""The names in records of schemas before 6, and those of now.
 
 The reader translates where it takes rows in: nothing after it knows a name of before. Columns that
 were renamed say so themselves (`Column.before`); here are the names among their values.

@@ -1,4 +1,4 @@
-"""What benchmarks declare of themselves, for records of before schema 6, which keep no declaration.
+"""Benchmarks' declarations, for records of before schema 6, which keep none.
 
 A copy of what the reports of then knew. It never grows: whatever a benchmark declares now is in its
 records.
@@ -93,5 +93,5 @@ SCALE_THEN = 10_000
 
 
 def presentation_then(benchmark: str) -> Presentation:
-    """What a benchmark would have declared; of another than ours its name alone."""
+    """The declarations that a benchmark would have made; of another than ours its name alone."""
     return _KNOWN.get(benchmark) or Presentation(benchmark.capitalize()[:200])

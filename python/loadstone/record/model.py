@@ -400,7 +400,7 @@ class Run:
     plan: Plan
     published: dict[str, Any]
     presentation: Presentation
-    """What the benchmark declared of itself."""
+    """The benchmark's own declarations."""
     sessions: tuple[Session, ...]
     operations: tuple[OperationText, ...]
     results: tuple[CellResult, ...]

@@ -39,7 +39,7 @@ BUDGET_TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """What a record holds of a benchmark before anything is measured."""
+    """The entries of a benchmark in a record before anything is measured."""
 
     plan: Plan
     published: Mapping[str, Any]

@@ -110,7 +110,7 @@ def paper_line(found: Sequence[Paying], words: Presentation) -> str:
 
 
 def note(scales: Sequence[int], words: Presentation) -> str:
-    """What the figures are, and when they would be false."""
+    """The meaning of the figures, and when they would be false."""
     return (
         f"Both are of the straight line through the times at {number(scales[0])} and"
         f" {number(scales[-1])} {words.scale}, each pair of values within the same blocks; an"

@@ -77,14 +77,14 @@ class BudgetView:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPanel:
-    """What a panel shows of one temperature."""
+    """A panel's figures of one temperature."""
 
     temperature: str
     tables: BudgetTables
 
 
 def budget_context(summary: Summary) -> dict[str, object]:
-    """What the page's templates need."""
+    """The values of the page's templates."""
     found = budgets(summary.run)
     panels: dict[tuple[int, str], list[BudgetPanel]] = {}
     for each in found:

@@ -79,7 +79,7 @@ def share_words(share: float) -> str:
 
 
 def _notes(cell: CellBudget, names: Mapping[str, str]) -> Sequence[str]:
-    """What of a cell's budget does not hold, and what was not seen."""
+    """The parts of a cell's budget that do not hold, and those that were not seen."""
     name = names.get(cell.cell.variant, cell.cell.variant)
     told = []
     if cell.closes is False:

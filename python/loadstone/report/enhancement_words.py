@@ -61,7 +61,8 @@ def now_words(now: Now | None) -> str:
 
 
 def lead(one: Enhanced) -> str:
-    """What the change was, what the paper found, and what measures it where this study does not."""
+    """The change, the paper's finding, and the command that measures it where this study does
+    not."""
     told = one.told
     missing = "" if one.switches else f" Not switched here: {told.command} measures it."
     return f"{told.what} The paper: {told.found}{missing}"

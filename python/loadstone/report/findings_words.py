@@ -15,7 +15,7 @@ GRADES = {
     " turned",
     Grade.UNEXPLAINED: "seen, and the record has no cause for it",
 }
-"""What each grade claims."""
+"""The claim of each grade."""
 NONE = "No rule found anything that the record can carry."
 OPEN_MOST = 4
 """Themes that stand open on a page."""
@@ -43,7 +43,7 @@ class ThemeWords:
     more: int
     """Rows beyond `others`, which are not named."""
     terms: str
-    """What of the first is not on equal terms; empty if nothing."""
+    """The unequal terms of the first; empty if none."""
     chapter: int = 0
     """Which benchmark of the record it is about."""
 

@@ -129,7 +129,7 @@ def _environment() -> Environment:
 
 
 def _shorter(context: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """What is left out of a page that is too long, more with each step."""
+    """The parts left out of a page that is too long, more with each step."""
     yield {}
     bare = {"record_href": ""}
     yield bare

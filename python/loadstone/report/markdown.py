@@ -101,7 +101,7 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
 
 
 def _chapter(whole: Summary, found: Learned) -> Iterable[str]:
-    """What is told of one benchmark beneath its findings."""
+    """The part of one benchmark beneath its findings."""
     run = whole.run
     study = study_map(run)
     if study is not None:
@@ -137,7 +137,7 @@ def _themes(themes: Sequence[ThemeWords]) -> Iterable[str]:
 
 
 def _body(whole: Summary, found: Learned) -> Iterable[str]:
-    """What a run has that is no study."""
+    """The part of a run that is no study."""
     for view in whole.views:
         yield ""
         yield from _view(whole, view, found)

@@ -1,4 +1,4 @@
-"""What the page tells, as the values that its templates print."""
+"""The page as values, which its templates print."""
 
 import base64
 import gzip
@@ -131,7 +131,7 @@ def chapter_context(chapter: Chapter, share: float) -> dict[str, Any]:
 
 
 def chapters_context(records: Sequence[Run]) -> dict[str, Any]:
-    """What the page of several benchmarks tells of all, and in `chapters` the context of each."""
+    """The context of the page of several benchmarks, and in `chapters` that of each."""
     found = chapters([summarise(legible_run(run)) for run in records])
     runs = [chapter.whole.run for chapter in found]
     told = [chapter_context(chapter, 1 / len(found)) for chapter in found]
@@ -162,7 +162,7 @@ def _record_name(run: Run) -> str:
 
 
 def _common(whole: Summary, told: Learned) -> dict[str, Any]:
-    """What every run has on a page."""
+    """The parts of every run's page."""
     run = whole.run
     return _GRADES | {
         "at": "",
@@ -186,7 +186,7 @@ _GRADES = {"open_most": OPEN_MOST, "no_finding": NONE, "grades": GRADES}
 
 
 def _study(whole: Summary) -> dict[str, Any]:
-    """What only the page of a study has."""
+    """The parts of a study's page alone."""
     run = whole.run
     found = study_map(run)
     assert found is not None  # noqa: S101 - asked only where the plan is a study

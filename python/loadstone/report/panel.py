@@ -98,9 +98,9 @@ class Panel:
     nominal: int | None = None
     """The number that times are scaled to, if it varies."""
     drawn: str = ""
-    """What each iteration of a client's measure draws."""
+    """The inputs that each iteration of a client's measure draws."""
     lesson: Lesson | None = None
-    """What the operation isolates, as its benchmark declares it."""
+    """The mechanism that the operation isolates, as its benchmark declares it."""
 
     @property
     def asked(self) -> str:

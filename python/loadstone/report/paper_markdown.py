@@ -1,4 +1,4 @@
-"""What a study, and a run's budgets, have in Markdown: the map, when a value pays off, the changes
+"""A study, and a run's budgets, in Markdown: the map, when a value pays off, the changes
 and the profile of the benchmark's paper beside today's."""
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What all that is drawn on a terminal is made of: names that fit, bars, and the screen itself."""
+"""The pieces of all drawings on a terminal: names that fit, bars, and the screen itself."""
 
 import os
 from typing import TYPE_CHECKING

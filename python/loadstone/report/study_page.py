@@ -69,7 +69,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StudyPanel:
-    """What opens behind a cell."""
+    """The details that open behind a cell."""
 
     id: str
     detail: SwitchDetail
@@ -127,7 +127,7 @@ def study_context(
     falls: Sequence[Descent],
     texts: Sequence[OperationText],
 ) -> dict[str, Any]:
-    """What the templates of a study need."""
+    """The values of a study's templates."""
     titles = {(text.rows, text.name): text.title for text in texts}
     named = {
         (one.operation.rows, one.operation.name, one.effect.switch.key): f"p{number}"

@@ -1,4 +1,4 @@
-"""What a page sets beside its own figures of what a paper tried: when a value pays off, the paper's
+"""A paper's experiments beside the page's own figures: when a value pays off, the paper's
 changes, and its profile."""
 
 from typing import Any
@@ -17,7 +17,7 @@ from loadstone.report.enhancement_chart import then_and_now
 
 
 def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
-    """What the two templates need; empty lists where there is nothing to say."""
+    """The values of the two templates; empty lists where there is nothing to say."""
     paying = break_evens(run, found)
     changes = enhanced(run, found)
     scales = sorted({row.scale for one in changes for row in one.rows}, reverse=True)

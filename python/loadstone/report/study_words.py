@@ -188,7 +188,7 @@ def ends_words(one: Descent) -> str:
 
 
 def together_words(one: Together) -> str:
-    """What two switches do together, beside what each does."""
+    """The effect of two switches together, beside the effect of each."""
     other = one.other if one.other is not None else "all others"
     more = "more" if one.ms.value > 0 else "less"
     return (
@@ -198,7 +198,7 @@ def together_words(one: Together) -> str:
 
 
 def closure_words(one: Descent) -> str:
-    """What the contributions leave, and whether it may be called something."""
+    """The rest beside the contributions, and whether it is more than chance."""
     if one.closure is None:
         return ""
     if one.closure_called:

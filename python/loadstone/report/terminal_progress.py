@@ -185,7 +185,7 @@ class Progress:
 
 
 def unit_of(cell: Cell) -> Unit:
-    """What a cell ends together with."""
+    """The cells that end together with this one, by their key."""
     return cell.rows, cell.temperature, cell.operation
 
 

@@ -77,7 +77,7 @@ class StudyProgress(Progress):
         self._has_begun = False
 
     def on_effects(self, found: StudiedOperation) -> None:
-        """What is known of an operation after a block: shown, and not yet a result."""
+        """The state of an operation after a block: shown, and not yet a result."""
         unit = found.rows, WARM, found.name
         self._decisions[unit] = found.decisions
         self._lines[unit] = Text(so_far(found), style="dim")
@@ -269,7 +269,7 @@ def _problems(found: StudyMap, record: Path) -> Iterable[Text]:
 
 
 def ended_line(operation: StudiedOperation) -> str:
-    """What an operation showed, as soon as it has ended."""
+    """The effects found for an operation, as soon as it has ended."""
     if operation.effects.base_ms is None:
         return _at_base(operation)
     acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
@@ -290,7 +290,7 @@ def none_found(operation: StudiedOperation) -> str:
 
 
 def so_far(operation: StudiedOperation) -> str:
-    """What its blocks show so far: figures without intervals, the largest first."""
+    """The effects in its blocks so far: figures without intervals, the largest first."""
     seen = [
         (abs(log(ratio)), f"{words(each.switch)} {sign}{times(ratio)}")
         for each in operation.switches

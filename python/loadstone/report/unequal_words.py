@@ -1,4 +1,4 @@
-"""What the marks of unequal terms stand for: a line for each term, the same for every format."""
+"""The meaning of each mark of unequal terms: a line for each term, the same for every format."""
 
 from loadstone.analysis.summary import Summary
 from loadstone.text.numbers import listing, size

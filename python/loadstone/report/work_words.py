@@ -1,4 +1,4 @@
-"""What an engine counted of its own work, in words."""
+"""An engine's counts of its own work, in words."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ SOME_ONLY = (
     *("batches_ahead", "functions_compiled", "code_bytes", "compile_ns"),
     *("first_copy_reads", "second_copy_reads"),
 )
-"""What only some variants do: left out where it was not done."""
+"""Work that only some variants do: left out where none was done."""
 
 
 def work_words(work: Sequence[tuple[str, float]]) -> str:

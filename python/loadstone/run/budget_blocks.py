@@ -60,7 +60,7 @@ FUNCTIONS_MAX = 100
 
 @dataclass(slots=True)
 class Taken:
-    """What was found of a cell: `outcome` is not `ok` where an answer was wrong."""
+    """A cell's budget as measured: `outcome` is not `ok` where an answer was wrong."""
 
     budget: Budget | None = None
     outcome: Outcome = field(default_factory=Outcome)
@@ -68,7 +68,7 @@ class Taken:
 
 @dataclass(slots=True)
 class _Gathered:
-    """What was measured of a cell so far."""
+    """The measurements of a cell so far."""
 
     profiled: list[Profiled] = field(default_factory=list)
     blocks: list[BudgetBlock] = field(default_factory=list)
@@ -122,7 +122,7 @@ class _Turn:
     seed: int
     typical_ns: float
     wall_ns: float = 0.0
-    """What a statement takes with all that goes with it; 0: as long as itself."""
+    """The time of a statement with all that goes with it; 0: as long as itself."""
 
     @property
     def samples(self) -> range:
@@ -167,7 +167,7 @@ def _turn(executor: Executor, cell: Cell, turn: _Turn, gathered: _Gathered) -> N
 def _measured(
     executor: Executor, cell: Cell, turn: _Turn, kind: str, rungs: Sequence[str]
 ) -> Outcome:
-    """What a turn consists of, one after the other."""
+    """The steps of a turn, one after the other."""
     checked = ANSWERS_CHECKED
     if kind == RUNGS:
         return executor.climb(cell, turn.compared, turn.block, rungs)

@@ -212,7 +212,8 @@ class Executor:
             return self._failure(worker, error)
 
     def tell_rungs(self, cell: Cell) -> Outcome:
-        """What the rungs of a cell's ladder send to the engine, of its first variation."""
+        """The texts that the rungs of a cell's ladder send to the engine, of its first
+        variation."""
         worker = self._begin(cell)
         try:
             worker.become(cell.variant)

@@ -1,4 +1,4 @@
-"""What resuming a record comes to, before anything is measured."""
+"""The work of resuming a record, before anything is measured."""
 
 import shlex
 from collections.abc import Mapping
@@ -26,8 +26,8 @@ def refuse_other_choices(chosen: Mapping[str, Any]) -> None:
 
 
 def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
-    """What resuming a record would measure, for people: every cell that it lacks or that was
-    disturbed."""
+    """The cells that resuming a record would measure, for people: every cell that it lacks or that
+    was disturbed."""
     refuse_other_choices(chosen)
     told = [_left(run) for run in read_chapters(path)]
     if not any(told):
@@ -36,7 +36,7 @@ def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
 
 
 def _left(run: Run) -> str:
-    """What is left of one benchmark; empty if nothing."""
+    """The rest of one benchmark; empty if nothing."""
     benchmark = registry.benchmark_of_plan(run.plan)
     check_plan(run.plan, benchmark)
     if not is_left(run, benchmark):

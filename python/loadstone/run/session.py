@@ -56,7 +56,7 @@ class Due:
     cells: Sequence[Cell]
     record: Callable[[], Recorder]
     earlier: Run | None = None
-    """What the record has of it, where it is resumed."""
+    """Its part of the record, where it is resumed."""
     begun: bool = True
     """Whether the record exists before it is measured."""
 

@@ -84,7 +84,7 @@ class StudyTime:
 
 @dataclass(frozen=True, slots=True)
 class StudyDoors:
-    """What a study's group needs beside what any group does."""
+    """The needs of a study's group beside those of any group."""
 
     time: StudyTime
     admit: Callable[[Cell, tuple[str, ...]], Cell | None]
@@ -103,7 +103,7 @@ class StudyGroup(InterleavedGroup):
     """The time that the next block may take, so that as many as give an interval fit into the
     operation's."""
     _sample_ns = 1.0
-    """What a sample of a combination took in the last block, all that goes with it included."""
+    """The time of a combination's sample in the last block, all that goes with it included."""
     _ordinals = 0
     """Samples that every combination of the blocks so far has taken or passed over: all of a block
     have the same ordinals, and so the same inputs."""

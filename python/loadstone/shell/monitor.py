@@ -69,7 +69,7 @@ class Monitor:
         return 0 if lines.is_typed else code
 
     def words(self) -> list[str]:
-        """What may be completed: words of the language, relations, their attributes."""
+        """Completions: words of the language, relations, their attributes."""
         known = self.session.database.relations()
         names = [found["name"] for found in known]
         names += [name for found in known for name, _ in found["attributes"]]

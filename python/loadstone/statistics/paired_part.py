@@ -1,4 +1,4 @@
-"""What part of the difference of two cells' times a component of these times is.
+"""A component's part in the difference of two cells' times.
 
 Equal repetitions are paired, as for a ratio: in each pair the slower one's component less the
 faster one's, beside the difference of their times. The share is that of `study/shares`: the s at

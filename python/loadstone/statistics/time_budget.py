@@ -46,7 +46,7 @@ class TimeBudget:
     residual_ns: float
     """CPU time beyond the parts."""
     residual_ns_max: float
-    """What chance allows it to be, either way."""
+    """Its bound by chance, either way."""
 
     @property
     def is_chance(self) -> bool:

@@ -102,7 +102,7 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
 
 
 def read_stdin(bytes_max: int, what: str) -> str:
-    """What standard input holds; `what` names it in the message. Raises `InputError`."""
+    """The text on standard input; `what` names it in the message. Raises `InputError`."""
     if was_closed(0):
         raise InputError(
             f"standard input (descriptor 0) is closed: it does not hold {what}",

@@ -21,7 +21,7 @@ from loadstone.quel import counting
 from loadstone.quel.statement import Statement
 
 WARMED_NS_MAX = 50_000_000
-"""What takes longer the first time fills the caches by itself, and counts."""
+"""A statement that takes longer than this fills the caches by its first run, which counts."""
 
 Translate = Callable[[Block, str], Statement]
 Whole = Callable[[Block, Variation], int]

@@ -199,7 +199,7 @@ class Requests(ABC):
         )
 
     def tell_rungs(self, request: messages.TellRungs) -> messages.RungTexts:
-        """What each rung sends to the engine."""
+        """The text that each rung sends to the engine."""
         del request
         return messages.RungTexts(())
 

@@ -134,7 +134,7 @@ class StatementTimer(Timer):
         return TableCopy(self.engine, sql)
 
     def _execution(self, destination: str) -> Callable[[str], Any]:
-        """What is timed: the statement, and where its rows go."""
+        """The timed call: the statement, and where its rows go."""
         if destination == "client":
             return self.engine.fetch
         return self._to_file if destination == "file" else self.engine.run

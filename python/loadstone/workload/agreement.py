@@ -107,7 +107,7 @@ class AgreedAnswers:
         self._contents: dict[str, Answer] = {}
 
     def of(self, operation: "Operation", variation: int) -> Answer:
-        """What any variant is expected to answer."""
+        """The answer expected of every variant."""
         return self.of_variant(operation.name, variation, "")
 
     def of_variant(self, statement: str, variation: int, variant: str) -> Answer:

@@ -166,7 +166,7 @@ def written(rows: Iterable[Row]) -> str:
 
 
 def read(text: str) -> list[list[Any]]:
-    """What `written` wrote."""
+    """The answers that `written` wrote."""
     return [[Decimal(v[0]) if isinstance(v, list) else v for v in row] for row in json.loads(text)]
 
 

@@ -1,4 +1,4 @@
-"""What stands beside what: one variant of a record beside one of another, or of the same."""
+"""The two sides of a comparison: one variant of a record beside one of another, or of the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the slowest of a cold row spends its time on that the fastest does not, where there are too
+"""The time that the slowest of a cold row spends and the fastest does not, where there are too
 few samples for an interval: a cold sample costs a restart.
 
 Only proved cells with three samples or more, each of the slowest longer than each of the fastest by

@@ -39,7 +39,7 @@ class Distance:
     names: tuple[str, str]
     """How the two are called."""
     terms: tuple[str, ...]
-    """What of their terms is not equal."""
+    """Their unequal terms."""
 
     @property
     def cells(self) -> tuple[str, str]:

@@ -1,4 +1,5 @@
-"""What the rules read: a record's summary, its results, and the distance in each row."""
+"""The evidence that the rules read: a record's summary, its results, and the distance in each
+row."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from loadstone.statistics.estimate import Estimate
 
 
 class Grade(StrEnum):
-    """What a finding claims of a cause."""
+    """A finding's claim of a cause."""
 
     EXPLAINED = "explained"
     """A real switch of the engine, read back on both sides, changed nothing else that is known, and

@@ -1,4 +1,4 @@
-"""What an engine's own plan says, read from its text: how it joins, groups and removes duplicates,
+"""An engine's own plan, read from its text: how it joins, groups and removes duplicates,
 and how many rows it expects.
 
 The words are those of the engines' EXPLAIN; a text without any of them says nothing. A plan names

@@ -1,4 +1,4 @@
-"""What the slowest of a row spends its time on that the fastest does not.
+"""The time that the slowest of a row spends and the fastest does not.
 
 Each sample has its elapsed time and the processor time of client and server. What is left is
 *waiting*: no processor worked for it. A component is named where, with certainty, it is more than

@@ -1,1 +1,1 @@
-"""What the clients share for OO1: its loops, its objects, its Table I."""
+"""Shared by the clients for OO1: its loops, its objects, its Table I."""

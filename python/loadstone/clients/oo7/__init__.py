@@ -1,1 +1,1 @@
-"""What the clients share for OO7: its program."""
+"""Shared by the clients for OO7: its program."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 DURABILITIES = {"synchronous commit": "full", "no sync": "none"}
-"""What the environment's flags come to, as the driver reads them back -> durability."""
+"""The environment's flags, as the driver reads them back -> durability."""
 
 
 def in_common_words(told: Mapping[str, str]) -> Mapping[str, str]:

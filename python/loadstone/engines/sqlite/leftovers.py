@@ -1,4 +1,4 @@
-"""What runs hold of a user's file and may leave in it: found, removed, and marked as in use."""
+"""The objects of runs in a user's file: found, removed, and marked as in use."""
 
 import os
 from collections.abc import Sequence

@@ -102,7 +102,7 @@ def remainders(matched: Matched) -> Iterable[Remainder]:
 
 
 def advice(comparison: Comparison) -> str:
-    """What to do next: about unequal terms, undecided cells, or a lack of pairs; else empty."""
+    """The next step: about unequal terms, undecided cells, or a lack of pairs; else empty."""
     if comparison.outcome == UNDECIDED_YET:
         return _how_to_decide(comparison)
     refused = [e for one in comparison.matched for e in one.terms.with_verdict(REFUSED)]

@@ -36,7 +36,7 @@ def mean(contrasts: Sequence[Contrast]) -> Contrast:
 
 
 def marginal(part: Combination, others: Combination) -> Contrast:
-    """What flipping a part adds where `others` are flipped already."""
+    """The effect of flipping a part where `others` are flipped already."""
     return {others | part: 1.0, others: -1.0}
 
 

@@ -1,4 +1,4 @@
-"""What a study does next: go on or stop, measure more combinations, flip fewer parts.
+"""The next step of a study: go on or stop, measure more combinations, flip fewer parts.
 
 Stopping looks at the widths of intervals and never at their sides of 0: stopping at the first
 interval that excludes 0 would find effects that do not exist.

@@ -1,4 +1,4 @@
-"""What a study found for one operation: of each part its effect alone and last, its contribution
+"""A study's findings for one operation: of each part its effect alone and last, its contribution
 and share; of the study the whole, the closure and the interactions.
 
 Every figure on ln is the centre of contrasts within blocks; its exponential is a ratio. Intervals
@@ -81,7 +81,7 @@ class StudyEffects:
     blocks: int
     confidence: float
     threshold: float
-    """What an effect must be beyond, on ln: 3 %, or the reach of the A/A control."""
+    """The bound that an effect must exceed, on ln: 3 %, or the reach of the A/A control."""
     noise: Estimate | None
     """The A/A control over the base; None without one."""
     base_ms: float | None
@@ -149,7 +149,7 @@ def as_ratio(effect: Estimate) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What each question about one operation is answered from."""
+    """The data from which each question about one operation is answered."""
 
     parts: Parts
     observed: Observations

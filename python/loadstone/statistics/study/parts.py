@@ -1,4 +1,4 @@
-"""What a study flips: its parts, and the combinations of them that it measures."""
+"""The parts that a study flips, and the combinations of them that it measures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

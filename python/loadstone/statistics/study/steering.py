@@ -1,5 +1,5 @@
-"""What one operation's blocks measure, and how their own times decide it: each decision a pure
-function of what was measured before it, so that a record can be held against it.
+"""Which combinations an operation's blocks measure, decided by their own times: each decision a
+pure function of what was measured before it, so that a record can be held against it.
 
     scouting   each combination once, in the first block's processes, a long statement ended;
                what was ended alone is held at base at the other end; what has no work is pruned
@@ -36,7 +36,7 @@ class Design:
     name: str
     """One of `DESIGNS`."""
     parts: Parts
-    """What is flipped at the other end: switches, and groups that are not opened."""
+    """The parts flipped at the other end: switches, and groups that are not opened."""
     held: Parts
     """At base at both ends: with one of these alone a statement takes too long."""
     pruned: Parts

@@ -14,7 +14,7 @@ from loadstone.statistics.study.effects import StudyEffects
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one part contributes."""
+    """The contribution of one part."""
 
     name: str
     ln: Estimate
@@ -37,8 +37,8 @@ class Waterfall:
     steps: tuple[Step, ...]
     """In the order in which they were taken."""
     remainder: Step
-    """What the contributions leave: interactions of three and more, and that medians of sums are no
-    sums of medians. Taken last; it has no interval, the closure has."""
+    """The rest beside the contributions: interactions of three and more, and that medians of sums
+    are no sums of medians. Taken last; it has no interval, the closure has."""
     end_ms: float
 
 
