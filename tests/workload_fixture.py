@@ -24,7 +24,7 @@ def made(place: Path) -> Path:
     folder.mkdir()
     (folder / "customer.csv").write_text(CUSTOMER, encoding="utf-8")
     (folder / "orders.csv").write_text(ORDERS, encoding="utf-8")
-    (text,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    (text, *_) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     (folder / "workload.toml").write_text(text, encoding="utf-8")
     parquet.write_table(csv.read_csv(folder / "customer.csv"), place / "customer.parquet")
     return folder

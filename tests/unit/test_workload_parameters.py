@@ -15,7 +15,13 @@ from loadstone.workload.parameters import Parameter, random_bits, with_values
 
 def texts(text: str, number: int = 200, seed: int = 1, dialect: str = "sqlite",
           folder: Path = Path(), **parameters: Parameter) -> tuple[str, ...]:  # fmt: skip
-    return with_values(text, dialect, parameters, "s", seed, number, folder, "w: statement s")
+    where = "w: statement s"
+    return with_values(text, dialect, parameters, "s", seed, number, folder, where, _asked)
+
+
+def _asked(query: str, where: str) -> tuple[int, ...]:
+    assert where == "w: statement s, parameter x"
+    return (7, 9) if query == "SELECT n" else ()
 
 
 def values(number: int = 200, seed: int = 1, **told) -> list:
@@ -24,6 +30,15 @@ def values(number: int = 200, seed: int = 1, **told) -> list:
     found = texts("SELECT :x", number, seed, folder=folder, x=Parameter(**own))
     with closing(sqlite3.connect(":memory:")) as db:
         return [db.execute(text).fetchone()[0] for text in found]
+
+
+def test_values_are_those_of_a_query() -> None:
+    assert {*values(query="SELECT n")} == {7, 9}
+    assert values(query="SELECT n") == values(query="SELECT n")
+    with pytest.raises(InputError, match="has no value"):
+        values(query="SELECT none")
+    with pytest.raises(InputError, match="in one way"):
+        values(query="SELECT n", list=[1])
 
 
 def test_the_bits_are_those_of_splitmix64() -> None:

@@ -43,7 +43,8 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """A table of the workload, whose rows are those of its files, one after the other."""
+    """A table of the workload, whose rows are those of its files, one after the other, or those
+    that the query `sql` makes; then `checksum` is theirs."""
 
     name: Name
     columns: Annotated[tuple[Column, ...], Most(2_000)]
@@ -51,6 +52,8 @@ class DataTable:
     rows: Size
     primary_key: tuple[Name, ...] = ()
     indexes: tuple[tuple[Name, ...], ...] = ()
+    sql: Text = ""
+    checksum: Annotated[str, Most(16)] = ""
 
 
 PUT_BACK = "put back"
@@ -148,7 +151,10 @@ class Workload:
         return max(sum(table.rows for table in self.tables), 1)
 
 
-_LATER: dict[str, dict[str, Any]] = {"statements": {"changes": ""}}
+_LATER: dict[str, dict[str, Any]] = {
+    "statements": {"changes": ""},
+    "tables": {"sql": "", "checksum": ""},
+}
 """By list, the fields that workloads of earlier releases lack, with the values that theirs have."""
 _LATER_OF_ALL = {"as_it_stands": False}
 """The same of the workload itself."""

@@ -9,6 +9,8 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,12 @@ import pyarrow.parquet
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import Column, DataFile, DataTable
+from loadstone.workload import answers, sql
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather", ".ipc")
 BATCH_ROWS = 1 << 16
+VALUES_MAX = 100_000
+"""Of a parameter."""
 PRECISION_MAX = 38
 """Digits of a decimal, in all engines that have decimals."""
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -69,6 +74,65 @@ def type_name(kind: Any) -> str | None:
     return next((n for n, those in tests.items() if any(test(kind) for test in those)), None)
 
 
+def made(
+    name: str,
+    query: str,
+    types: Mapping[str, str],
+    primary_key: Sequence[str] = (),
+    indexes: Sequence[Sequence[str]] = (),
+) -> DataTable:
+    """A table that a query makes: it is executed twice, and must give the same rows. Raises
+    `InputError`."""
+    columns = _columns_of(_rows_made(name, query).schema, types, f"the table {name}")
+    _check_known(name, columns, types, primary_key, indexes)
+    plain = DataTable(name, columns, (), 0, tuple(primary_key), tuple(map(tuple, indexes)), query)
+    (rows, checksum), again = (_contents_made(plain) for _ in range(2))
+    if again != (rows, checksum):
+        raise InputError(
+            f"the query of the table {name} gives other rows each time",
+            hint="make them of what is the same each time: hash(i) in place of random()",
+        )
+    return replace(plain, rows=rows, checksum=checksum)
+
+
+def _contents_made(table: DataTable) -> tuple[int, str]:
+    try:
+        return answers.contents_of(stream(table, ""))
+    except OSError as error:  # by way of the core, which has but its words
+        told = str(error).partition(" Detail:")[0].rpartition("Error: ")[2]
+        raise InputError(f"the table {table.name} cannot be made: {told}") from error
+
+
+def values_of(
+    query: str, where: str, *, tables: Sequence[DataTable], folder: str
+) -> tuple[int | float | str | bool, ...]:
+    """The first column of a query over a workload's tables, without NULLs. Raises `InputError`."""
+    from loadstone.engines.duckdb.generating import rows_of
+
+    used = sql.tables_of(sql.checked_query(query, [table.name for table in tables], where))
+    readers = {table.name: stream(table, folder) for table in tables if table.name in used}
+    found: list[Any] = []
+    for batch in rows_of(query, BATCH_ROWS, where, readers):
+        found += batch.column(0).drop_null().to_pylist()
+        if len(found) > VALUES_MAX:
+            raise InputError(
+                f"{where}: its query gives more than {VALUES_MAX:,} values", hint="add a LIMIT"
+            )
+    return tuple(_as_literal(answers.plain(value)) for value in found)
+
+
+def _as_literal(value: Any) -> int | float | str | bool:
+    if not isinstance(value, Decimal):
+        return value  # type: ignore[no-any-return]
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _rows_made(name: str, query: str) -> Any:
+    from loadstone.engines.duckdb.generating import rows_of
+
+    return rows_of(query, BATCH_ROWS, f"the table {name}")
+
+
 def described(
     name: str,
     folder: str,
@@ -89,18 +153,32 @@ def described(
                 hint="the files of a table have the same columns; name types under `types`",
             )
         columns = found
-    for column in {*types} - {one.name for one in columns}:
-        raise InputError(f"the table {name} has no column {column!r}", hint=_has(columns))
-    for column in {*primary_key, *(each for one in indexes for each in one)}:
-        if column not in {one.name for one in columns}:
-            raise InputError(f"the table {name} has no column {column!r}", hint=_has(columns))
+    _check_known(name, columns, types, primary_key, indexes)
     plain = DataTable(name, columns, told, 0, tuple(primary_key), tuple(map(tuple, indexes)))
     rows = sum(batch.num_rows for batch in stream(plain, folder))
     return DataTable(name, columns, told, rows, plain.primary_key, plain.indexes)
 
 
+def _check_known(
+    name: str,
+    columns: Sequence[Column],
+    types: Mapping[str, str],
+    primary_key: Sequence[str],
+    indexes: Sequence[Sequence[str]],
+) -> None:
+    known = {one.name for one in columns}
+    for column in (*types, *primary_key, *(each for one in indexes for each in one)):
+        if column not in known:
+            raise InputError(f"the table {name} has no column {column!r}", hint=_has(columns))
+
+
 def check_unchanged(table: DataTable, folder: str) -> None:
-    """Raise `InputError` where a file is not the one of the plan."""
+    """Raise `InputError` where a file is not the one of the plan, or a query gives other rows."""
+    if table.sql and _contents_made(table) != (table.rows, table.checksum):
+        raise InputError(
+            f"the query of the table {table.name} gives other rows than when this run began",
+            hint="continue it with the DuckDB of then, or start a new run without --resume",
+        )
     for file in table.files:
         path = Path(folder, file.name)
         if _file(file.name, path) != file:
@@ -118,6 +196,11 @@ def stream(table: DataTable, folder: str) -> Any:
 
 def _batches(table: DataTable, folder: str, schema: Any) -> Iterator[Any]:
     types = {one.name: one.type for one in table.columns}
+    if table.sql:
+        where = f"the table {table.name}"
+        for batch in _rows_made(table.name, table.sql):
+            columns = [_cast(batch.column(n), field, where) for n, field in enumerate(schema)]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
     for file in table.files:
         path = Path(folder, file.name)
         with _errors(path):
@@ -128,7 +211,7 @@ def _batches(table: DataTable, folder: str, schema: Any) -> Iterator[Any]:
                 yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _cast(column: Any, field: Any, path: Path) -> Any:
+def _cast(column: Any, field: Any, path: Path | str) -> Any:
     if column.type == field.type:
         return column
     if pa.types.is_dictionary(column.type):
@@ -146,6 +229,10 @@ def _columns(path: Path, types: Mapping[str, str]) -> tuple[Column, ...]:
     """The columns of a file, in its order."""
     with _errors(path):
         schema = _schema(path, types)
+    return _columns_of(schema, types, str(path))
+
+
+def _columns_of(schema: Any, types: Mapping[str, str], path: str) -> tuple[Column, ...]:
     found = []
     for field in schema:
         kind = types.get(field.name) or type_name(field.type)

@@ -96,7 +96,7 @@ def _of(workload: Workload, statement: WorkloadStatement) -> str:
     """A short name of a statement's text and of all data."""
     tables = [
         (table.name, [(one.name, one.type) for one in table.columns],
-         [file.sha256 for file in table.files])
+         [file.sha256 for file in table.files] + ([table.checksum] if table.sql else []))
         for table in workload.tables
     ]  # fmt: skip
     plain = statement_fields(dataclasses.replace(statement, expected=(), title=""))

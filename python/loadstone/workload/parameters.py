@@ -22,6 +22,8 @@ from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within
 
 Value = int | float | str | bool
+Asked = Callable[[str, str], tuple[Value, ...]]
+"""The values of a query; the second text says for what."""
 Whole = Annotated[int, Within(-(2**62), 2**62)]
 
 VARIATIONS, VARIATIONS_MAX = 10, 1_000
@@ -36,13 +38,15 @@ _GAMMA, _MASK = 0x9E37_79B9_7F4A_7C15, 2**64 - 1
 class Parameter:
     """One of these: `uniform` and `zipf` of whole numbers from the first to the second, both
     included, in a zipf distribution the first most often; `sequence`: from the first on, in steps
-    of the second; `list`: one of these; `file`: one of its lines."""
+    of the second; `list`: one of these; `file`: one of its lines; `query`: one of the values in the
+    first column of its answer, over the workload's tables."""
 
     uniform: tuple[Whole, Whole] | None = None
     zipf: tuple[Whole, Whole] | None = None
     sequence: tuple[Whole, Whole] | None = None
     list: Annotated[tuple[Value, ...], Most(100_000)] | None = None
     file: str | None = None
+    query: Annotated[str, Most(1 << 16)] | None = None
     exponent: Annotated[float, Within(0, 20)] = 1.0
     """Of zipf: the n-th number has a share of 1 / n to its power."""
 
@@ -56,12 +60,15 @@ def with_values(
     variations: int,
     folder: Path,
     where: str,
+    asked: Asked,
 ) -> tuple[str, ...]:
     """The texts of a statement's variations. Raises `InputError`."""
     if not parameters:
         return (text,)
     drawn = {
-        name: _drawn(one, _start(seed, statement, name), folder, f"{where}, parameter {name}")
+        name: _drawn(
+            one, _start(seed, statement, name), folder, f"{where}, parameter {name}", asked
+        )
         for name, one in parameters.items()
     }
     places = _places(text, dialect, parameters, where)
@@ -84,10 +91,12 @@ def random_bits(start: int, number: int) -> int:
     return bits ^ (bits >> 31)
 
 
-def _drawn(told: Parameter, start: int, folder: Path, where: str) -> Callable[[int], Value]:
+def _drawn(
+    told: Parameter, start: int, folder: Path, where: str, asked: Asked
+) -> Callable[[int], Value]:
     """The value of each variation."""
     kinds = [
-        name for name in ("uniform", "zipf", "sequence", "list", "file")
+        name for name in ("uniform", "zipf", "sequence", "list", "file", "query")
         if getattr(told, name) is not None
     ]  # fmt: skip
     if len(kinds) != 1:
@@ -101,7 +110,10 @@ def _drawn(told: Parameter, start: int, folder: Path, where: str) -> Callable[[i
     if told.uniform is not None:
         low, high = _bounds(*told.uniform, where)
         return lambda n: low + (random_bits(start, n) * (high - low + 1) >> 64)
-    values = told.list if told.list is not None else _lines(folder / (told.file or ""))
+    if told.query is not None:
+        values = asked(told.query, where)
+    else:
+        values = told.list if told.list is not None else _lines(folder / (told.file or ""))
     if not values:
         raise InputError(f"{where} has no value")
     return lambda n: values[random_bits(start, n) * len(values) >> 64]

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from loadstone.workload.parameters import (
     SEED,
     VARIATIONS,
     VARIATIONS_MAX,
+    Asked,
     Parameter,
     with_values,
 )
@@ -45,7 +47,8 @@ Text = Annotated[str, Most(1 << 19)]
 class TableToml:
     """`[data.NAME]`."""
 
-    file: str | tuple[str, ...]
+    file: str | tuple[str, ...] = ()
+    sql: Text = ""
     primary_key: str | tuple[str, ...] = ()
     indexes: tuple[str | tuple[str, ...], ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +102,8 @@ def read_workload(place: str) -> Workload:
         _check_name(name, _NAME, f"{file}: statement")
         if names.count(name) > 1:
             raise InputError(f"{file} has two statements called {name}")
-    statements = tuple(_statement(one, told, folder, file) for one in told.statement)
+    asked = partial(data.values_of, tables=tables, folder=str(folder))
+    statements = tuple(_statement(one, told, folder, file, asked) for one in told.statement)
     title = told.title or folder.resolve().name
     workload = Workload(title, str(folder), tables, statements, told.as_it_stands)
     check(workload, str(file))
@@ -173,15 +177,21 @@ def _table(name: str, told: TableToml, folder: str, file: Path) -> DataTable:
     where = f"{file}: data.{name}"
     _check_name(name, _TABLE, where)
     files = (told.file,) if isinstance(told.file, str) else told.file
-    if not files:
-        raise InputError(f"{where} names no file")
+    if bool(files) == bool(told.sql):
+        raise InputError(
+            f"{where} has {'both a file and' if files else 'neither a file nor'} a query",
+            hint='write file = "FILE", or sql = "SELECT …", which makes its rows',
+        )
     key = (told.primary_key,) if isinstance(told.primary_key, str) else told.primary_key
     indexes = [(one,) if isinstance(one, str) else one for one in told.indexes]
+    if told.sql:
+        sql.check_making(told.sql, where)
+        return data.made(name, told.sql, told.types, key, indexes)
     return data.described(name, folder, files, told.types, key, indexes)
 
 
 def _statement(
-    told: StatementToml, whole: WorkloadToml, folder: Path, file: Path
+    told: StatementToml, whole: WorkloadToml, folder: Path, file: Path, asked: Asked
 ) -> WorkloadStatement:
     where = f"{file}: statement {told.name}"
     dialect = sql.dialect_named(told.dialect or whole.dialect, where)
@@ -197,8 +207,9 @@ def _statement(
 
     def filled(each: str, written_in: str) -> tuple[str, ...]:
         return with_values(
-            each, written_in, told.parameters, told.name, whole.seed, told.variations, folder, where
-        )
+            each, written_in, told.parameters, told.name, whole.seed, told.variations, folder,
+            where, asked,
+        )  # fmt: skip
 
     texts = filled(text, dialect)
     tree = sql.parsed(texts[0], dialect, where)
@@ -215,6 +226,9 @@ def check(workload: Workload, where: str) -> None:
     """Raise `InputError` where a statement is none that is measured, or reads or changes a table
     that is not there."""
     known = [table.name for table in workload.tables]
+    for table in workload.tables:
+        if table.sql:
+            sql.check_making(table.sql, f"{where}: data.{table.name}")
     for name in workload.changed:
         if name + COPY_SUFFIX in known:
             raise InputError(

@@ -163,6 +163,32 @@ def check_reading(tree: Tree, where: str) -> None:
         raise InputError(f"{where} locks rows", hint="leave out FOR UPDATE")
 
 
+def checked_query(text: str, known: Sequence[str], where: str) -> Tree:
+    """A query over the workload's tables that is executed when it is planned, by DuckDB."""
+    tree = parsed(text, "duckdb", where)
+    if not isinstance(tree, exp.Query):
+        raise InputError(f"{where} is no query", hint="write SELECT …")
+    check_tables(tree, known, where)
+    return tree
+
+
+def tables_of(tree: Tree) -> frozenset[str]:
+    """The names of the tables that it reads."""
+    return frozenset(table.name.lower() for table in _tables(tree))
+
+
+def check_making(text: str, where: str) -> None:
+    """Raise `InputError` for a text that does not make a table's rows out of nothing."""
+    tree = parsed(text, "duckdb", where)
+    if not isinstance(tree, exp.Query):
+        raise InputError(f"{where} is no query", hint="write SELECT …")
+    if (table := next(_tables(tree), None)) is not None:
+        raise InputError(
+            f"{where} reads {table.sql()[:60]}: a query that makes a table reads none",
+            hint="make its rows of range(…), or give the table a file",
+        )
+
+
 def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
     """The tables it reads or changes: no common table expression, no table function."""
     if not isinstance(tree, exp.Query):

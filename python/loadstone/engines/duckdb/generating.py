@@ -1,0 +1,42 @@
+"""Rows that a query makes when a user's workload is planned: tables, on whatever engine, and values
+of parameters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+
+from loadstone.errors import InputError
+
+
+def rows_of(
+    query: str, batch_rows: int, where: str, tables: Mapping[str, Any] | None = None
+) -> Any:
+    """The rows of a query as a reader of Arrow batches, by a DuckDB in memory that reaches no file
+    and no network, but these `tables`: readers of Arrow batches. Raises `InputError` with DuckDB's
+    words; `where` names what the rows are for."""
+    try:
+        database = duckdb.connect(
+            ":memory:",
+            config={
+                "enable_external_access": False,
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+                "lock_configuration": True,
+                # So that a sum of floats is the same in each process.
+                "threads": 1,
+            },
+        )
+        for name, rows in (tables or {}).items():
+            database.register("loadstone_rows", rows)
+            database.execute(f'CREATE TABLE "{name}" AS SELECT * FROM loadstone_rows')  # noqa: S608
+            database.unregister("loadstone_rows")
+        relation = database.sql(query)
+        # As releases before 1.5 call it.
+        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+        return reader(batch_rows)
+    except duckdb.Error as error:
+        told = str(error).splitlines()[0]
+        raise InputError(
+            f"{where} cannot be made: {told}", hint="its text is in DuckDB's dialect"
+        ) from error
