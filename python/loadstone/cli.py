@@ -28,6 +28,10 @@ COMMANDS = {
     "report": ("loadstone.commands.report", "Turn a record into a report."),
     "compare": ("loadstone.commands.compare", "Compare two records, or variants of one."),
     "ab": ("loadstone.commands.ab", "Measure a change, before and after, for a CI job."),
+    "bisect": (
+        "loadstone.commands.bisect",
+        "Find the release of an engine in which a time changed.",
+    ),
     "bless": ("loadstone.commands.bless", "Store the answers of a run of your own workload."),
     "engines": ("loadstone.commands.engines", "List the engines, and how each is driven."),
     "tactics": ("loadstone.commands.tactics", "List the tactics of engines."),

@@ -77,6 +77,21 @@ def test_each_change_is_a_plan_of_both_sides(words, capsys):
             assert engine in planned and tactics.partition("=")[0] in planned
 
 
+@pytest.mark.parametrize(
+    "words", [w for w in shown("bisect") if len(w) > 2 and ".." in w[2]], ids=" ".join
+)
+def test_each_search_is_a_plan_of_releases(words, place: Path, monkeypatch, capsys):
+    first, _, last = words[2].partition("..")
+    monkeypatch.setattr("loadstone.run.releases.releases_of", lambda engine: (first, last))
+    (place / "query.sql").write_text("SELECT count(*) FROM a JOIN b USING (x)")
+    for name in "ab":
+        (place / f"{name}.csv").write_text("x\n1\n")
+    words = [word.replace(".parquet", ".csv") for word in words]
+    assert not app([*words, "--dry-run"], standalone_mode=False)
+    planned = capsys.readouterr().out
+    assert f"{words[1]}@{first} " in planned and f"{words[1]}@{last} " in planned
+
+
 def test_documents_show_a_workflow():
     assert len(of_workflows()) == 1 and len(shown("ab")) > 1
 

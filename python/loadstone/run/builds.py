@@ -32,6 +32,9 @@ from loadstone.plan.variant import VENV, Variant, is_numbered
 UNREACHED = ("connection", "timed out", "temporary failure in name", "proxy", "dns error")
 """Words, in small letters, of an installer that reaches no index."""
 
+SHORT_DOTS = 2
+"""In a release of SQLite; its package has one more."""
+
 
 def environment_of(variant: Variant, engine: type[System]) -> Mapping[str, str]:
     """The variables by which a worker finds its engine; none for what is installed."""
@@ -78,7 +81,8 @@ def _install(release: str, engine: type[System], folder: Path) -> None:
         return
     package = engine.distribution
     # SQLite's packages have a number more than their SQLite: the last of them.
-    wanted = f"{package}=={release}" + (".*" if _is_short(package, release) else "")
+    shortened = is_short(package) and release.count(".") == SHORT_DOTS
+    wanted = f"{package}=={release}" + (".*" if shortened else "")
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     command = [*_installer(), "--no-deps", "--only-binary", ":all:", "--target"]
@@ -100,8 +104,19 @@ def _install(release: str, engine: type[System], folder: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _is_short(package: str, release: str) -> bool:
-    return package == "apsw" and release.count(".") == 2 and not release.endswith("*")
+def is_short(package: str) -> bool:
+    """Whether the engine's number is what stands before the package's last one."""
+    return package == "apsw"
+
+
+def installed(engine: type[System]) -> tuple[str, ...]:
+    """The releases that are in the cache, in no order."""
+    tag = f"-{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+    places = (platformdirs.user_cache_path("loadstone") / "builds").glob(
+        f"{engine.distribution}-*{tag}"
+    )
+    names = (path.name.removeprefix(f"{engine.distribution}-") for path in places)
+    return tuple(name.removesuffix(tag) for name in names)
 
 
 def _installer() -> Sequence[str]:

@@ -1,0 +1,87 @@
+"""How an operation's time went from release to release of one engine, in one run or several.
+
+A **step** is two releases that were measured in the same rounds, one after the other in their
+order, and the verdict of a comparison of them (`compare/cells.py`), on equal terms. "Changed in B"
+says: B's time differs from that of the release before, the whole interval on one side of 1, and by
+more than the threshold. It would be false if a release between the two was not measured: then
+both are named.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED, Pair
+from loadstone.analysis.compare.compare import compare
+from loadstone.record.model import Run
+
+NOT_COMPARED = "not compared"
+
+Place = tuple[str, int, str]
+"""(operation, rows, temperature)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From one release to the next that was measured. `pair` is None where they could not be
+    compared, for `reason`."""
+
+    operation: str
+    rows: int
+    temperature: str
+    before: str
+    after: str
+    pair: Pair | None
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Slower, faster, same, undecided, or not compared."""
+        return NOT_COMPARED if self.pair is None else self.pair.verdict
+
+    @property
+    def changed(self) -> bool:
+        """Whether the time changed, for certain, by more than the threshold."""
+        return self.verdict in (SLOWER, FASTER)
+
+
+def steps(run: Run, variants: Sequence[str], threshold: float) -> tuple[Step, ...]:
+    """The steps of every operation over these variants of a run, in their order."""
+    found: list[Step] = []
+    for before, after in pairwise(variants):
+        compared = compare(run, None, variants=(before, after), threshold=threshold)
+        found += (
+            Step(pair.operation, pair.rows, pair.temperature, before, after, pair)
+            for pair in compared.pairs
+        )
+        found += (
+            Step(cell.operation, cell.rows, cell.temperature, before, after, None, cell.reason)
+            for cell in compared.unlike
+        )
+    return tuple(found)
+
+
+def refined(coarse: Sequence[Step], fine: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps with those replaced between whose releases more were measured."""
+    lasts = {(each.operation, each.rows, each.temperature, each.after) for each in fine}
+    firsts = {(each.operation, each.rows, each.temperature, each.before) for each in fine}
+    kept = [
+        each
+        for each in coarse
+        if (each.operation, each.rows, each.temperature, each.before) not in firsts
+        or (each.operation, each.rows, each.temperature, each.after) not in lasts
+    ]
+    return (*kept, *fine)
+
+
+def outcome(found: Sequence[Step]) -> str:
+    """In a comparison's words: a regression if any step is slower; undecided if some may be;
+    nothing compared, or invalid, where steps could not be compared; else no regression."""
+    told = {each.verdict for each in found}
+    if SLOWER in told:
+        return "regression"
+    if told <= {NOT_COMPARED}:
+        return "nothing compared"
+    if NOT_COMPARED in told:
+        return "invalid"
+    return "undecided" if UNDECIDED in told else "no regression"

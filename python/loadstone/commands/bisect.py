@@ -1,0 +1,236 @@
+"""`loadstone bisect`: the release of an engine in which an operation's time changed.
+
+Up to eight releases, evenly apart, are measured interleaved in one run. Where two neighbours differ
+and releases between them were left out, those follow in a run of their own, until the neighbours of
+every change are releases in succession. A change that comes and goes again is found, too, where it
+shows between two of the eight.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loadstone.commands.run import DryRun, Page, Record, made, taking
+from loadstone.plan.choices import RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadstone.analysis.releases import Step
+    from loadstone.engines.system import System
+    from loadstone.run.planned import Planned
+
+TOGETHER_MAX = 8
+"""Releases in one run: each has a process, its data and a cache of its own."""
+REPEAT_PRESET_S = 5.0
+FORMATS = ("table", "md", "json")
+
+
+@taking(RUN, without=("on", "benchmark", "overhead"))
+def bisect(
+    *,
+    engine: Annotated[
+        str, typer.Argument(metavar="ENGINE", help="Measure this engine, with its tactics if any.")
+    ],
+    releases: Annotated[
+        str, typer.Argument(metavar="FIRST..LAST", help="Choose these releases: 1.2.0..2.0.0.")
+    ] = "",
+    benchmark: Annotated[
+        str, typer.Option(metavar="NAME", help="Run operations of this benchmark or workload.")
+    ] = "wisconsin",
+    fail_on: Annotated[
+        str, typer.Option(metavar="SHARE", help="Take differences beyond this share for a change.")
+    ] = "5%",
+    form: Annotated[
+        str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md or json.")
+    ] = "table",
+    listed: Annotated[
+        bool, typer.Option("--releases", help="List the releases that there are, and run nothing.")
+    ] = False,
+    record: Record = None,
+    dry_run: DryRun = False,
+    page: Page = True,
+    **given: Any,
+) -> int:
+    """Find the release of an engine in which a time changed.
+
+    Measures up to eight releases interleaved in one run, warm unless --temperature says other, and
+    where two neighbours differ, the releases between them, too. Each release is installed once into
+    the cache. Without --operation or --sql: the quick preset's operations.
+
+    Exit codes: 0 no step is slower; 1 a release is slower than the one before; 9 undecided; 5
+    nothing could be compared; 6 some steps could not; 2, 3 and 4 an error; 130 interrupted.
+    """
+    from loadstone import registry
+    from loadstone.diagnostics import Exit, say, tell
+    from loadstone.errors import InputError
+    from loadstone.run import releases as known
+    from loadstone.run.interrupts import Interrupts
+    from loadstone.text.parsing import share
+
+    if form not in FORMATS:
+        raise InputError(f"no format {form!r}", hint=f"--format takes: {', '.join(FORMATS)}")
+    threshold = share(fail_on, "--fail-on")
+    kind = registry.load_engine(registry.engine_named(engine))
+    if "@" in engine or "://" in engine:
+        raise InputError(
+            f"{engine} names a release or a place", hint="write the engine alone, and its tactics"
+        )
+    there = known.releases_of(kind)
+    if listed or not releases:
+        tell(f"{kind.name}: {', '.join(there)}")
+        return Exit.OK if listed else _no_range()
+    chosen = {"temperature": ("warm",), **made(given)}
+    if not given.get("sql"):
+        chosen["benchmark"] = benchmark
+    search = _Search(engine, kind, known.within(there, releases), chosen, threshold)
+    try:
+        with Interrupts():
+            if dry_run:
+                return search.described()
+            code = search.run(record, page=page)
+    except KeyboardInterrupt:
+        say("loadstone: interrupted")
+        return Exit.INTERRUPTED
+    return code or search.told(form)
+
+
+def _no_range() -> int:
+    from loadstone.errors import InputError
+
+    raise InputError("which releases?", hint="write a range after the engine: 1.2.0..2.0.0")
+
+
+class _Search:
+    """The runs of one search, and the steps that they found."""
+
+    def __init__(
+        self,
+        engine: str,
+        kind: "type[System]",
+        releases: "Sequence[str]",
+        chosen: dict[str, Any],
+        threshold: float,
+    ) -> None:
+        self._engine = engine
+        self._kind = kind
+        self._releases = releases
+        self._chosen = chosen
+        self._threshold = threshold
+        self._steps: tuple[Step, ...] = ()
+
+    def run(self, record: Path | None, *, page: bool) -> int:
+        """Measure. Returns an exit code where a run did not end well, else 0."""
+        from loadstone.analysis.releases import refined, steps
+        from loadstone.diagnostics import say
+        from loadstone.record import read
+        from loadstone.run import session
+
+        rounds: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(self._first(), ())]
+        for number, (releases, operations) in enumerate(rounds, 1):
+            planned = self._planned(releases, operations)
+            path = _numbered(record or session.record_path([planned]), number)
+            say(f"loadstone: {self._kind.name} {', '.join(releases)}")
+            ended = session.measure([planned], path, page=page)
+            if code := session.conclude(path, ended, page=page):
+                return code
+            found = steps(read(path), planned.plan.on, self._threshold)
+            self._steps = refined(self._steps, found)
+            rounds += self._gaps(found)
+        return 0
+
+    def _first(self) -> tuple[str, ...]:
+        """The releases of the first run: those that can be installed. What cannot is left out."""
+        from loadstone.diagnostics import say
+        from loadstone.errors import InputError, NotInstalledError
+        from loadstone.plan.variant import Variant
+        from loadstone.run import builds
+        from loadstone.run.releases import spread
+
+        while True:
+            chosen = spread(self._releases, TOGETHER_MAX)
+            if len(chosen) < 2:
+                raise InputError("fewer than two of these releases can be installed")
+            gone = []
+            for release in chosen:
+                try:
+                    builds.prepare([(Variant(self._kind.name, release=release), self._kind)])
+                except NotInstalledError as error:
+                    say(f"loadstone: {release} is left out: {error.message}")
+                    gone.append(release)
+            if not gone:
+                return chosen
+            self._releases = [one for one in self._releases if one not in gone]
+
+    def _gaps(self, found: "Sequence[Step]") -> "list[tuple[tuple[str, ...], tuple[str, ...]]]":
+        """(releases, operations) of the runs that follow from the steps that changed."""
+        from loadstone.run.releases import spread
+
+        gaps: dict[tuple[str, ...], dict[str, None]] = {}
+        for step in found:
+            inside = self._inside(step)
+            if step.changed and len(inside) > 2:
+                gaps.setdefault(spread(inside, TOGETHER_MAX), {})[step.operation] = None
+        return [(releases, tuple(names)) for releases, names in gaps.items()]
+
+    def _inside(self, step: "Step") -> "Sequence[str]":
+        """The releases from a step's first to its last."""
+        from loadstone.plan.variant import release_of
+
+        first, last = (self._releases.index(release_of(v)) for v in (step.before, step.after))
+        return self._releases[first : last + 1]
+
+    def _between(self, step: "Step") -> int:
+        return len(self._inside(step)) - 2
+
+    def _planned(self, releases: "Sequence[str]", operations: "Sequence[str]") -> "Planned":
+        from loadstone.run.planned import plan_from
+
+        name, mark, tactics = self._engine.partition("?")
+        chosen = dict(self._chosen)
+        if operations and not chosen.get("sql"):
+            chosen["operations"] = tuple(operations)
+        elif not any(chosen.get(key) for key in ("operations", "sql", "preset")):
+            chosen |= {"preset": "quick", "repeat": 10, "rounds": 2, "repeat_s": REPEAT_PRESET_S}
+        on = tuple(f"{name}@{release}{mark}{tactics}" for release in releases)
+        return plan_from({**chosen, "on": on}, None)
+
+    def described(self) -> int:
+        """Print the plan of the first run."""
+        from loadstone.diagnostics import tell
+        from loadstone.run.planned import describe
+        from loadstone.run.releases import spread
+
+        tell(f"releases: {', '.join(self._releases)}")
+        tell(describe(self._planned(spread(self._releases, TOGETHER_MAX), ())))
+        return 0
+
+    def told(self, form: str) -> int:
+        """Print what was found. Returns the exit code."""
+        from loadstone.analysis.releases import outcome
+        from loadstone.diagnostics import EXIT_OF_COMPARISON, console, tell
+        from loadstone.plan.variant import release_of
+        from loadstone.report import releases as text
+        from loadstone.run.releases import order
+
+        found = sorted(self._steps, key=lambda s: (s.operation, s.rows, s.temperature,
+                                                   order(release_of(s.before))))  # fmt: skip
+        if form != "table":
+            render = {"md": text.markdown, "json": text.as_json}[form]
+            tell(render(found, self._between).rstrip("\n"))
+            return EXIT_OF_COMPARISON[outcome(found)]
+        from rich.table import Table
+
+        for sentence in text.sentences(found, self._between):
+            tell(sentence)
+        table = Table(*text.HEADINGS)
+        for step in found:
+            table.add_row(*text.row(step))
+        console().print(table)
+        return EXIT_OF_COMPARISON[outcome(found)]
+
+
+def _numbered(path: Path, number: int) -> Path:
+    """The record of a search's later run stands beside the first one's."""
+    return path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")

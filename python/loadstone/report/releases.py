@@ -1,0 +1,97 @@
+"""The steps from release to release as text: Markdown and JSON, and the words of both."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from loadstone.analysis.releases import Step, outcome
+from loadstone.control_characters import legible
+from loadstone.report.comparison.wording import bounds
+from loadstone.report.markdown_text import plain
+from loadstone.text.numbers import digits, duration, number, plural
+
+HEADINGS = ("operation", "tuples", "from", "to", "before", "after", "ratio", "95 % interval",
+            "verdict")  # fmt: skip
+SCHEMA = "loadstone-releases-1"
+
+
+def release(variant: str) -> str:
+    """The release in a variant's name."""
+    return variant.partition("@")[2].partition("?")[0] or variant
+
+
+def row(step: Step) -> tuple[str, ...]:
+    """A step under `HEADINGS`."""
+    ends = (release(step.before), release(step.after))
+    what = (step.operation, number(step.rows))
+    if step.pair is None:
+        return (*what, *ends, "", "", "", "", f"not compared: {step.reason}")
+    pair = step.pair
+    figures = (duration(pair.a_ns.value), duration(pair.b_ns.value), digits(pair.ratio.value))
+    return (*what, *ends, *figures, bounds(pair.ratio), pair.verdict)
+
+
+def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
+    """What changed, where, and by how much; `between`: the number of releases between the two of a
+    step that were not measured."""
+    changed = [step for step in found if step.changed]
+    for step in changed:
+        pair, skipped = step.pair, between(step)
+        if pair is None:
+            continue
+        where = f"in {release(step.after)}"
+        if skipped:
+            first, last = release(step.before), release(step.after)
+            where = f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
+        yield (
+            f"{step.operation} ({number(step.rows)} tuples, {step.temperature}) is {step.verdict}"
+            f" {where}: {digits(pair.ratio.value)} times that of {release(step.before)}"
+            f" (95 % interval {bounds(pair.ratio)})"
+        )
+    if not changed:
+        open_ends = sum(not step.changed and step.verdict != "same" for step in found)
+        yield (
+            f"no change was found; {plural(open_ends, 'step')} could not be decided"
+            if open_ends
+            else "no change: each step is within the threshold"
+        )
+
+
+def markdown(found: Sequence[Step], between: Callable[[Step], int]) -> str:
+    """GitHub's Markdown."""
+    lines = [f"* {plain(sentence)}" for sentence in sentences(found, between)]
+    lines += ["", f"| {' | '.join(HEADINGS)} |", "|---|--:|---|---|--:|--:|--:|---|---|"]
+    lines += [f"| {' | '.join(map(plain, row(step)))} |" for step in found]
+    return legible("\n".join(lines) + "\n")
+
+
+def as_json(found: Sequence[Step], between: Callable[[Step], int]) -> str:
+    """One object: the outcome, and each step with its figures."""
+    return json.dumps(
+        {
+            "schema": SCHEMA,
+            "outcome": outcome(found),
+            "steps": [_plain(step, between(step)) for step in found],
+        },
+        indent=1,
+    )
+
+
+def _plain(step: Step, skipped: int) -> dict[str, Any]:
+    pair = step.pair
+    return {
+        "operation": step.operation,
+        "rows": step.rows,
+        "temperature": step.temperature,
+        "before": step.before,
+        "after": step.after,
+        "releases_not_measured": skipped,
+        "verdict": step.verdict,
+        "reason": step.reason,
+        "before_ns": None if pair is None else pair.a_ns.value,
+        "after_ns": None if pair is None else pair.b_ns.value,
+        "ratio": None if pair is None else pair.ratio.value,
+        "ratio_low": None if pair is None else pair.ratio.low,
+        "ratio_high": None if pair is None else pair.ratio.high,
+        "pairs": None if pair is None else pair.pairs,
+    }

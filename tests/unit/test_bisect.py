@@ -1,0 +1,180 @@
+"""The release in which a time changed: found among many in few runs, never said too narrowly."""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from compared_runs import calm_run
+
+from loadstone import registry
+from loadstone.analysis.releases import Step, outcome, refined, steps
+from loadstone.commands import bisect
+from loadstone.errors import InputError, NotInstalledError
+from loadstone.plan.variant import release_of
+from loadstone.record.model import Run
+from loadstone.report import releases as text
+from loadstone.run import releases
+from loadstone.run.session import Ended
+
+ALL = tuple(f"1.{minor}.{patch}" for minor in range(10) for patch in range(4))
+
+ONE = "select-1%-heap"
+
+
+def run_of(variants: Sequence[str], factor: Callable[[str], float], samples: int = 30) -> Run:
+    """A run of these releases, of which each takes so many times a millisecond."""
+    base = calm_run(samples=samples)
+    results = []
+    for result in (
+        r for r in base.results if (r.cell.variant, r.cell.operation) == ("sqlite", ONE)
+    ):
+        for variant in variants:
+            dice = random.Random(f"{variant}{result.cell.operation}")
+            took = factor(release_of(variant))
+            shaken = tuple(
+                replace(sample, elapsed_ns=int(1e6 * took * dice.lognormvariate(0, 0.01)))
+                for sample in result.samples
+            )
+            cell = replace(result.cell, variant=variant)
+            results.append(replace(result, cell=cell, samples=shaken))
+    cells = tuple(result.cell for result in results)
+    plan = replace(base.plan, variants=tuple(variants), on=tuple(variants), cells=cells,
+                   aa_control="", roles=())  # fmt: skip
+    return replace(base, plan=plan, results=tuple(results), terms=(), structure_notes=())
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Search, list[int]]]:
+    """A search of all releases of an engine whose time depends on its release as told."""
+
+    def search(factor: Callable[[str], float], missing: str = "") -> tuple:
+        sizes: list[int] = []
+        measured: list[Sequence[str]] = []
+
+        def measure(planned, path, page):
+            measured.append(planned[0].plan.on)
+            sizes.append(len(planned[0].plan.on))
+            return Ended()
+
+        def prepare(variants):
+            if variants[0][0].release == missing:
+                raise NotInstalledError("there is no wheel")
+
+        monkeypatch.setattr("loadstone.run.session.measure", measure)
+        monkeypatch.setattr("loadstone.run.session.conclude", lambda path, ended, page: 0)
+        monkeypatch.setattr("loadstone.run.builds.prepare", prepare)
+        monkeypatch.setattr("loadstone.record.read", lambda path: run_of(measured[-1], factor))
+        kind = registry.load_engine("duckdb")
+        found = bisect._Search("duckdb", kind, ALL, {"operations": [ONE]}, 0.05)
+        assert found.run(Path("r.loadstone"), page=False) == 0
+        return found, sizes
+
+    return search
+
+
+def changed(found: bisect._Search) -> list[tuple[str, str, str]]:
+    return [
+        (release_of(step.before), release_of(step.after), step.verdict)
+        for step in found._steps
+        if step.changed
+    ]
+
+
+@pytest.mark.parametrize("at", [1, 17, 38, 39])
+def test_the_release_that_got_slower_is_found_among_forty_in_two_runs(searched, at: int) -> None:
+    found, sizes = searched(lambda release: 1.0 + (ALL.index(release) >= at))
+    assert changed(found) == [(ALL[at - 1], ALL[at], "slower")]
+    assert len(sizes) <= 2 and max(sizes) <= bisect.TOGETHER_MAX
+    assert outcome(found._steps) == "regression"
+
+
+def test_what_got_slower_and_was_mended_is_found_both_times(searched) -> None:
+    found, _ = searched(lambda release: 3.0 if 9 <= ALL.index(release) < 19 else 1.0)
+    assert sorted(changed(found)) == [(ALL[8], ALL[9], "slower"), (ALL[18], ALL[19], "faster")]
+
+
+def test_nothing_is_found_where_nothing_changed(searched) -> None:
+    found, sizes = searched(lambda release: 1.0)
+    assert changed(found) == [] and sizes == [bisect.TOGETHER_MAX]
+    assert outcome(found._steps) == "no regression"
+
+
+def test_a_release_that_cannot_be_installed_is_left_out(searched, capsys) -> None:
+    found, _ = searched(lambda release: 1.0, missing=ALL[0])
+    assert ALL[0] not in {release_of(step.before) for step in found._steps}
+    assert f"{ALL[0]} is left out" in capsys.readouterr().err
+
+
+def made(verdict: str) -> Step:
+    factor = {"slower": 2.0, "same": 1.0, "faster": 0.5}[verdict]
+    run = run_of(("duckdb@1.0.0", "duckdb@2.0.0"),
+                 lambda release: factor if release == "2.0.0" else 1.0)  # fmt: skip
+    return steps(run, run.plan.on, 0.05)[0]
+
+
+def test_a_change_over_releases_that_were_not_measured_names_both_ends() -> None:
+    (told,) = text.sentences([made("slower")], lambda step: 3)
+    assert "after 1.0.0, by 2.0.0 (3 releases between not measured)" in told
+    (told,) = text.sentences([made("slower")], lambda step: 0)
+    assert "is slower in 2.0.0" in told
+
+
+def test_the_formats_hold_each_step_with_its_interval() -> None:
+    found = [made("slower")]
+    data = json.loads(text.as_json(found, lambda step: 0))
+    assert data["outcome"] == "regression"
+    assert data["steps"][0]["ratio_low"] > 1.9
+    assert "**" not in text.markdown(found, lambda step: 0)
+    assert "| slower |" in text.markdown(found, lambda step: 0)
+
+
+def test_undecided_and_not_compared_are_no_all_clear() -> None:
+    few = run_of(("duckdb@1.0.0", "duckdb@2.0.0"), lambda release: 1.0, samples=4)
+    undecided = steps(few, few.plan.on, 0.05)
+    assert {step.verdict for step in undecided} == {"undecided"}
+    assert outcome(undecided) == "undecided"
+    assert "could not be decided" in next(text.sentences(undecided, lambda step: 0))
+    lost = Step("min-scalar", 1, "warm", "a", "b", None, "failed in B")
+    assert outcome([lost]) == "nothing compared"
+    assert outcome([lost, made("same")]) == "invalid"
+    assert outcome([lost, made("slower")]) == "regression"
+    assert "not compared: failed in B" in text.row(lost)
+
+
+def test_finer_steps_take_the_place_of_the_coarse_one() -> None:
+    coarse = [Step("q", 1, "warm", "1", "5", None), Step("q", 1, "warm", "5", "9", None)]
+    fine = [Step("q", 1, "warm", "1", "3", None), Step("q", 1, "warm", "3", "5", None)]
+    assert refined(coarse, fine) == (coarse[1], *fine)
+    other = [Step("p", 1, "warm", "1", "5", None)]
+    assert refined(coarse, other) == (*coarse, *other)
+
+
+def test_releases_are_sorted_by_number_and_previews_left_out() -> None:
+    told = ["1.10.0", "1.9.0", "2.0.0rc1", "1.2.0.dev3", "1.9.0"]
+    assert releases.plain(told, short=False) == ("1.9.0", "1.10.0")
+    assert releases.plain(["3.46.0.1", "3.46.0.0", "3.9.2.post1"], short=True) == (
+        "3.9.2",
+        "3.46.0",
+    )
+
+
+def test_a_range_holds_both_ends() -> None:
+    assert releases.within(ALL, "1.0.2..1.1.1") == ("1.0.2", "1.0.3", "1.1.0", "1.1.1")
+    for wrong in ("1.0.2", "1.0.2..", "1.0.2..7.0", "1.1.1..1.0.2"):
+        with pytest.raises(InputError):
+            releases.within(ALL, wrong)
+
+
+def test_releases_are_spread_evenly_with_both_ends() -> None:
+    chosen = releases.spread(ALL, 8)
+    assert len(set(chosen)) == 8 and (chosen[0], chosen[-1]) == (ALL[0], ALL[-1])
+    assert releases.spread(ALL[:3], 8) == ALL[:3]
+
+
+@pytest.mark.parametrize("engine", ["null", "duckdb@1.0.0"])
+def test_an_engine_without_releases_is_refused(engine: str) -> None:
+    with pytest.raises(InputError):
+        bisect.bisect(engine=engine, releases="1.0..2.0")
