@@ -128,6 +128,7 @@ def test_a_study_leads_with_its_findings_and_has_no_rows() -> None:
     assert not learned(summarise(run)).whys
 
 
+@pytest.mark.slow
 def test_further_findings_open() -> None:
     page = rendered("html", make_run())
     count = len(learned(summarise(make_run())).themes)

@@ -69,7 +69,7 @@ def _engines(agreements: tuple[Agreement, ...]) -> str:
 
 
 def of_statement(run: Run, operation: str) -> str:
-    """What the expected answer of a statement rests on; empty for a benchmark's operation."""
+    """The basis of a statement's expected answer; empty for a benchmark's operation."""
     found = next((one for one in run.agreements if one.operation == operation), None)
     if found is None:
         return ""

@@ -31,7 +31,7 @@ NAMES = {
     RESIDUAL: "beyond the samples",
 }
 UNSEEN = {PROGRAMS: "kernel, and what chance left", NOTHING: "on the CPU"}
-"""What the residual is where the sampler did not see all."""
+"""The name of the residual where the sampler did not see all."""
 FUNCTIONS_SHOWN = 5
 """Of a row: the most frequent."""
 CLOSE_SHARE_MAX = 0.05

@@ -56,7 +56,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is known of one variant: by operation, its figure, the time of each of its things, and
+    """The figures of one variant: by operation, its figure, the time of each of its things, and
     the client's counts for each."""
 
     figures: Mapping[str, CellSummary | None]

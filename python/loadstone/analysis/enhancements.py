@@ -133,7 +133,8 @@ def _enhanced(
 def _studied(
     operations: Mapping[tuple[str, int], StudiedOperation], operation: str | None, scale: int
 ) -> StudiedOperation | None:
-    """What a study has of a row: it is warm, so of a row that is warm, or names no temperature."""
+    """A study's figures for a row: a study is warm, so for a row that is warm, or names no
+    temperature."""
     name, _, temperature = (operation or "").partition("@")
     return operations.get((name, scale)) if temperature in ("", "warm") else None
 

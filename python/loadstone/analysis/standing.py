@@ -35,7 +35,7 @@ def standing(ratio: Estimate | None, *, best: bool = False, exact: bool = False)
 
 
 class Figure(Protocol):
-    """What is ranked, or not."""
+    """A figure that is ranked, or not."""
 
     @property
     def status(self) -> str:

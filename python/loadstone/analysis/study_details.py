@@ -102,7 +102,7 @@ def _detail(
 
 
 def _variants(study: Study, operation: StudiedOperation) -> Mapping[Combination, str]:
-    """What was measured of an operation: the plan's combinations, and those of decisions."""
+    """The measured combinations of an operation: the plan's, and those of decisions."""
     combinations = all_combinations(study, operation.decisions)
     return {frozenset(each.flipped): each.variant for each in combinations}
 
@@ -115,7 +115,7 @@ def _part(design: Design, key: str) -> tuple[str, Combination]:
 
 
 def work_changed(run: Run, found: StudyMap, operation: StudiedOperation, key: str) -> list[Count]:
-    """What is counted otherwise with a switch alone than at base, by a factor of `CHANGED` at
+    """The counters that differ with a switch alone from those at base, by a factor of `CHANGED` at
     least, the most changed first; without the processor time, which follows the elapsed one."""
     study = found.study
     cells = {

@@ -93,8 +93,8 @@ class Benchmark(ABC):
     study_on: ClassVar[str] = ""
     """The variant whose switches a study turns where the user names none; empty: the user must."""
     study_vary: ClassVar[tuple[str, ...]] = ()
-    """What a study of `study_on` turns where the user does not say, as `Choices.vary`; empty: what
-    its engine declares."""
+    """The switches of a study of `study_on` where the user names none, as `Choices.vary`; empty:
+    what its engine declares."""
     study_scales: ClassVar[tuple[int, ...]] = ()
     """The scales of a study in the default edition; empty: the first default one."""
     seam: ClassVar[str] = "engines"

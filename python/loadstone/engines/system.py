@@ -123,7 +123,7 @@ class System(ABC):
         asked = cls.asked(variant)
         if asked.get("disk", "").startswith("direct") and asked["volume"] in ON_BTRFS:
             raise InputError(
-                f"{cls.name}: btrfs reads through its cache what is asked for with disk=direct",
+                f"{cls.name}: btrfs reads through its cache also with disk=direct",
                 hint="ask for disk=buffered; or for volume=two-disks, which is on ext4",
             )
 

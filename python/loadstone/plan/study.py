@@ -45,8 +45,8 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a plan switches, and the combinations with which each operation begins, the base first.
-    An A/A control of the base is not among them."""
+    """The switches of a plan, and the combinations with which each operation begins, the base
+    first. An A/A control of the base is not among them."""
 
     switches: tuple[Switch, ...]
     combinations: tuple[Combination, ...]
@@ -64,7 +64,7 @@ class Study:
 
 HELD, PRUNED, OPENED, TAKEN_APART = "held", "pruned", "opened", "taken apart"
 DECISIONS = (HELD, PRUNED, OPENED, TAKEN_APART)
-"""What can be decided of an operation's tactics: they are left at base at the other end, because
+"""The possible decisions on an operation's tactics: they are left at base at the other end, because
 with them a statement takes too long, or relations would have to be loaded anew (held), or because
 they have no work to change (pruned); the switches of a group are flipped one by one (opened); all
 combinations of three are measured."""
@@ -84,7 +84,7 @@ class Decision:
     first block, each once, decide what is held and pruned: 0."""
     reason: str
     combinations: tuple[Combination, ...] = ()
-    """What is measured from then on that the plan does not list. Of `TAKEN_APART`, none where time
-    was short."""
+    """The combinations measured from then on that the plan does not list. Of `TAKEN_APART`, none
+    where time was short."""
     undone: bool = False
     """Whether it was called for, and not carried out."""

@@ -15,7 +15,7 @@ Size = Annotated[int, Within(0, 10**15)]
 
 STORED, AGREED, ALONE, DIVIDED = "stored", "agreed", "not compared", "divided"
 BASES = (STORED, AGREED, ALONE, DIVIDED)
-"""What an expected answer rests on, the weakest last: the user stored it; several engines give it
+"""The bases of an expected answer, the weakest last: the user stored it; several engines give it
 and no as large a number another; one engine alone gave one; no answer has most engines."""
 Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]
 """(rows, checksum) of an answer."""

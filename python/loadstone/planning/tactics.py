@@ -48,7 +48,7 @@ class Listed:
     engine: str
     switches: tuple[Switch, ...] = ()
     profiles: tuple[Profile, ...] = ()
-    """What the values of its tactic `profile` set, where only that tactic is listed."""
+    """The settings of each value of its tactic `profile`, where only that tactic is listed."""
     unavailable: str | None = None
 
 

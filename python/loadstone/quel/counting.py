@@ -27,7 +27,7 @@ def counting(text: str, dialect: str) -> str:
     found = parse_one(text, read=dialect)
     query = found.expression if isinstance(found, exp.Create) else found
     if not isinstance(query, exp.Query):
-        raise UnsupportedError("only what is retrieved can be counted")
+        raise UnsupportedError("only the tuples of a retrieve can be counted")
     counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
     return counted.sql(dialect=dialect)
 
@@ -38,7 +38,7 @@ def _in_quel(text: str) -> str:
     program = tree.parse(text)
     *ranges, query = program
     if query["kind"] != "retrieve":
-        raise UnsupportedError("only what is retrieved can be counted")
+        raise UnsupportedError("only the tuples of a retrieve can be counted")
     if query["unique"] or tree.aggregates(query):
         raise UnsupportedError("QUEL cannot count the rows of a retrieval with aggregates")
     attribute = next((part for part in tree.walk(query) if part["kind"] == "attribute"), None)

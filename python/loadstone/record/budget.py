@@ -48,8 +48,8 @@ class BudgetBlock:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRung:
-    """What a rung sent to the engine, and the engine's plan for it; `reason`: why it was not
-    measured, else empty."""
+    """The text that a rung sent to the engine, and the engine's plan for it; `reason`: why it was
+    not measured, else empty."""
 
     rung: str
     text: str

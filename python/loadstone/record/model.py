@@ -226,7 +226,7 @@ class UsersPoint:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the expected answers of a user's statement rest on (`plan.workload.BASES`): `engines`
+    """The basis of the expected answers of a user's statement (`plan.workload.BASES`): `engines`
     are those that agree, or that answered, joined by commas; `words` say how others differ.
     `answers` are those expected, by variation: the ways in which engines give it."""
 

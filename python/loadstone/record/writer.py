@@ -202,7 +202,7 @@ class Recorder:
         self._many("event", [self._mine(**by_name(event))])
 
     def decisions(self, decisions: Sequence[Decision]) -> None:
-        """What was decided of an operation of a study, before its cells."""
+        """A decision on an operation of a study, before its cells."""
         self._many(
             "decision",
             [
@@ -220,7 +220,7 @@ class Recorder:
         )
 
     def agreements(self, agreements: Sequence[Agreement]) -> None:
-        """What the expected answers of a user's statements rest on."""
+        """The basis of the expected answers of a user's statements."""
         rows = [by_name(one) | {"answers": json.dumps(one.answers)} for one in agreements]
         self._many("agreement", [self._mine(**row) for row in rows])
 

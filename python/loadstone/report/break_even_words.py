@@ -48,7 +48,7 @@ def bounded(time_ns: Estimate) -> str:
 
 
 def each_words(one: ValueCost) -> str:
-    """What a further tuple takes; a cost that may be none says so."""
+    """The cost of a further tuple; one that may be none says so."""
     cost = one.each_ns
     if cost.low is not None and cost.low <= 0:
         return f"none found, up to {digits(max(cost.high or 0.0, 0.0))} ns"
@@ -89,7 +89,7 @@ def _cell(pair: BreakEven | None) -> str:
 
 
 def paper_line(found: Sequence[Paying], words: Presentation) -> str:
-    """What the paper says of its own break-even, beside today's of the switch that is nearest to
+    """The paper's own break-even, beside today's of the switch that is nearest to
     its change; empty without either."""
     tactics = {one.tactic for one in found}
     for told in words.enhancements:

@@ -114,7 +114,7 @@ def page_context(record: Run) -> dict[str, Any]:
 
 
 def chapter_context(chapter: Chapter, share: float) -> dict[str, Any]:
-    """What one of several benchmarks tells on the page of all, of whose room it has a share."""
+    """The context of one of several benchmarks on the page of all, of whose room it has a share."""
     whole, at = chapter.whole, f"c{chapter.number}-"
     own = _of_run(whole, at, share)
     return (
@@ -205,7 +205,7 @@ def _study(whole: Summary) -> dict[str, Any]:
 
 
 def _of_run(whole: Summary, at: str = "", share: float = 1.0) -> dict[str, Any]:
-    """What only the page of a run has that is no study; `at` begins what is named on it, which has
+    """The parts of the page of a run that is no study; `at` begins the names on it, which has
     a share of its room."""
     run = whole.run
     compared = comparisons(whole)

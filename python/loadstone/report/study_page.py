@@ -40,7 +40,7 @@ class MapCell:
     side: str
     depth: int
     says: str
-    """What it shows on hover: the effect with its interval, or why there is none."""
+    """Its text on hover: the effect with its interval, or why there is none."""
     panel: str
 
 

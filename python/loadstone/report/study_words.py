@@ -51,7 +51,7 @@ class Shown:
 
 
 def shown(each: SwitchEffect) -> Shown | None:
-    """What a cell of the map shows as an effect; None exactly where no effect is called one."""
+    """The effect as a cell of the map shows it; None exactly where no effect is found."""
     if each.failure:
         return None
     if each.alone_beyond is not None:
@@ -122,7 +122,7 @@ def words(switch: Switch) -> str:
 
 
 def legend(operation: StudiedOperation, *, unsound: str = UNSOUND) -> str:
-    """What the map shows, of which this is one; `unsound` marks an operation in it."""
+    """The legend of the map, of which this is one operation; `unsound` marks an operation in it."""
     confidence = operation.effects.confidence
     shown = "Time with one switch at its other value over the time at base."
     if any(each.walked for each in operation.switches):
@@ -250,7 +250,8 @@ def _hundredths(value: float) -> str:
 
 
 def work_words(counts: Sequence[Count]) -> str:
-    """What an engine did otherwise with a switch alone: `written to storage 40 KiB → 0`."""
+    """The work that an engine did otherwise with a switch alone: `written to storage 40 KiB →
+    0`."""
     told = [
         f"{count_name(one.name)} {count_words(one.name, one.base)} → "
         f"{count_words(one.name, one.alone)}"

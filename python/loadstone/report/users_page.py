@@ -12,8 +12,8 @@ from loadstone.report.users_chart import throughput_curves
 
 
 def users_context(whole: Summary) -> dict[str, Any]:
-    """What the template needs; no drawing where no operation had loops of several numbers of users.
-    Variants of every role stand in this section."""
+    """The values of the template; no drawing where no operation had loops of several numbers of
+    users. Variants of every role stand in this section."""
     curves = users_curves(whole.run)
     scales = len({curve.rows for curve in curves}) > 1
     variants = tuple(dict.fromkeys(point.variant for point in whole.run.users))

@@ -180,7 +180,7 @@ def _found(variant: Variant, engine: type[System]) -> Distribution:
 
 
 def _entries(found: Distribution) -> Iterator[Path]:
-    """What a package has in its environment: its modules, libraries and metadata."""
+    """A package's files in its environment: modules, libraries and metadata."""
     tops = dict.fromkeys(file.parts[0] for file in found.files or ())
     paths = [Path(str(found.locate_file(top))) for top in tops if top not in ("..", "__pycache__")]
     if any(path.suffix == ".pth" for path in paths):

@@ -28,7 +28,7 @@ Variants = Mapping[str, tuple[Variant, type[System]]]
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
 """The defaults of the quick preset."""
 STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
-"""What the choices of a study are where a run has others: one sample of a cell or more in each
+"""A study's choices where a run has others: one sample of a cell or more in each
 block."""
 
 

@@ -44,7 +44,7 @@ def _left(run: Run) -> str:
     again = [r.cell for group in disturbed_groups(run, benchmark) for r in group]
     missing = pending_cells(run.plan, run.pending)
     loops = load_levels(run.plan, benchmark, run.users)
-    lines = [f"plan {run.plan.hash}: {run.plan.benchmark} {run.plan.edition}, what is left of it"]
+    lines = [f"plan {run.plan.hash}: {run.plan.benchmark} {run.plan.edition}, the rest of it"]
     for cells, what in ((missing, "missing"), (again, "again: its group was disturbed")):
         lines += [
             f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"

@@ -307,7 +307,7 @@ def _finish(path: Path, ended: Ended, *, page: bool) -> int:
     if ended.left:
         return Exit.LEFT_BEHIND
     if ended.error is not None:
-        say(f"to measure what is missing: loadstone {resuming(path, 'run')}")
+        say(f"to measure the missing cells: loadstone {resuming(path, 'run')}")
         return exit_of(ended.error)
     return min(judged, key=_WORST.index)
 

@@ -123,8 +123,8 @@ class StudyCells:
                 item.reason = f"decisions on {about} made it superfluous"
 
     def effects(self) -> StudiedOperation:
-        """What is known so far. Kept until a sample or a decision more: of fifty switches it takes
-        half a second, and is asked for several times after each block."""
+        """The effects known so far. Kept until a sample or a decision more: of fifty switches it
+        takes half a second, and is asked for several times after each block."""
         # What was measured since the last decision is told by it alone.
         self.settle()
         items = (*self._cells.values(), *self._beside)
@@ -152,7 +152,7 @@ class StudyCells:
         return frozenset(name for name, part in both.items() if part in chosen)
 
     def results(self) -> Mapping[str, CellResult]:
-        """What its cells have so far, by variant."""
+        """The results of its cells so far, by variant."""
         items = (*self._cells.values(), *self._beside)
         return {item.cell.variant: item.result() for item in items}
 

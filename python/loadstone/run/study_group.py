@@ -212,9 +212,9 @@ class StudyGroup(InterleavedGroup):
         return number
 
     def _further(self, one: StudyCells, number: int, block_ns: float) -> int:
-        """What an operation's blocks call for beyond their time or their design: more of them where
-        every pair is asked about, then its groups opened, then three switches taken apart. Returns
-        the next block's number."""
+        """The demands of an operation's blocks beyond their time or their design: more of them
+        where every pair is asked about, then its groups opened, then three switches taken apart.
+        Returns the next block's number."""
         if not one.steered or one.base.status != "ok":
             return number
         time = self._doors.time

@@ -68,7 +68,7 @@ class VariantWorker:
         self._remain: list[int] = []
         self._gone = False
         self._left = ""
-        """What `close` returned, for `kill` after an interruption."""
+        """The result of `close`, for `kill` after an interruption."""
         self._switched = False
         """Whether the engine is what `variant` says."""
         self._heir = claim.resumed

@@ -109,7 +109,7 @@ class Session:
         too_late: str = ENDED,
         cancelled: str = "nothing of it is kept",
     ) -> _T:
-        """What a call gives that is made on another thread, so that Ctrl-C is heard meanwhile.
+        """The result of a call that is made on another thread, so that Ctrl-C is heard meanwhile.
         Raises `KeyboardInterrupt` then, which says what became of the statement: `cancelled`, or
         `too_late` where the call did its work nevertheless."""
         if self._is_interrupted:

@@ -1,4 +1,4 @@
-"""What a user's statement changed in its table, and the table as it was.
+"""The changes of a user's statement in its table, and the table as it was.
 
     the statement -> rows that came and that went, against the table's copy -> put back -> proof
 

@@ -86,7 +86,7 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What the expected answers of a statement rest on; `engines` are those that agree, or that
+    """The basis of the expected answers of a statement; `engines` are those that agree, or that
     answered; `words` say how others differ."""
 
     basis: str

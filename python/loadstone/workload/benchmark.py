@@ -86,7 +86,7 @@ class WorkloadBenchmark(Benchmark):
         return Published("", ())
 
     def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
-        """What the engines will agree on."""
+        """The answers on which the engines will agree."""
         del edition, rows, relations
         return AgreedAnswers(self.workload)
 

@@ -307,7 +307,7 @@ def _file(name: str, path: Path) -> DataFile:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    """What a file holds is the user's: an error names it."""
+    """A file's contents are the user's: an error names it."""
     if path.suffix not in SUFFIXES:
         raise InputError(
             f"{path} is no file of data that can be read",

@@ -58,7 +58,7 @@ class Distance:
         grade: Grade = Grade.CONSISTENT,
         cells: tuple[str, ...] = (),
     ) -> Finding:
-        """What a rule answers to why the slowest is slower than the fastest.
+        """A rule's answer to why the slowest is slower than the fastest.
 
         `numbers` come after the ratio. The weight is the ln of the ratio, or the `share` of it that
         the finding is about. `cells` are those that show it, if not the two.
@@ -129,7 +129,7 @@ def _certain(ratio: Estimate) -> bool:
 
 
 def _kept_out(row: Row) -> str:
-    """What the competitors are that are not compared, as `2 disturbed and 1 gap`."""
+    """The statuses of competitors that are not compared, as `2 disturbed and 1 gap`."""
     own = [figure for figure in row.figures.values() if figure.role is Role.COMPETITOR]
     counts = Counter(map(_standing, own))
     others = [f"{count} {status}" for status, count in counts.items() if status != "ok"]

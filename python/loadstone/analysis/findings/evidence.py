@@ -66,7 +66,7 @@ class Evidence:
         grade: Grade = Grade.CONSISTENT,
         beside: tuple[str, ...] = (),
     ) -> Finding:
-        """What a rule says of one cell alone; `beside` are others that show it."""
+        """A rule's finding on one cell alone; `beside` are others that show it."""
         cell = figure.cell
         return Finding(
             rule=rule,

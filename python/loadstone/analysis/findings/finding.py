@@ -38,7 +38,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one rule says of one variant at one operation.
+    """One rule's statement on one variant at one operation.
 
     `kind` is the mechanism, by which findings of a rule are put together; `of` the words that such
     a group has in common. `against` is the variant that it is compared with, empty without one.

@@ -89,7 +89,7 @@ def _certain(
 
 
 def _counterpart(rung: RungFigure, beside: Sequence[RungFigure]) -> Estimate | None:
-    """What the fastest's same step takes. Where it has no such rung, no less than nothing, and no
+    """The time of the fastest's same step. Where it has no such rung, no less than nothing, and no
     more than the step that passes over it: the figure is that most. None where the steps are not
     the same, or are planned otherwise."""
     place = next(place for place, one in enumerate(beside) if one.rung == rung.rung)

@@ -4,7 +4,7 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import duration, interval, percent, size, times, unit_for
 
 SHARE_MAX = 10.0
-"""What lies beyond, where a whole is hardly more than nothing, has no meaning as a figure."""
+"""A larger share has no meaning as a figure: the whole is then hardly more than nothing."""
 
 
 def said_share(share: Estimate) -> str:

@@ -28,7 +28,7 @@ _ASKED = 75_000
 
 
 class IdmBenchmark(Benchmark):
-    """What relation size, indexes, an accelerator and a faster processor buy."""
+    """The gain by relation size, indexes, an accelerator and a faster processor."""
 
     name = "idm"
     title = "IDM tests 1, 2, 5, 8 and 11 (Tossy 1983; Simon 1985, 1986)"
@@ -38,7 +38,7 @@ class IdmBenchmark(Benchmark):
     default_scales = (10_000, PUBLISHED_ROWS)
     study_on = WITHOUT
     study_vary = ("accelerator=off,on,thread", "disk=direct,buffered")
-    """What the accelerator saves is seen only where the pages need not come from the disk."""
+    """The accelerator's gain is seen only where the pages need not come from the disk."""
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Tests 1 and 2 have 100 to 150,000 tuples; here any number up to 10^9."""

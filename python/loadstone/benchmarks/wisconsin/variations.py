@@ -131,7 +131,7 @@ class Variation:
     def _extent(
         self, bound: "_Bound", terms: Sequence[Node], rows: int, *, fixed: bool
     ) -> "_Extent":
-        """What all bounds on an attribute leave of it, scaled, and moved unless `fixed`."""
+        """The range that all bounds leave of an attribute, scaled, and moved unless `fixed`."""
         low, high, has_low = 0, rows, False
         for other in filter(None, map(_bound, terms)):
             if (other.variable, other.name) != (bound.variable, bound.name):
@@ -268,7 +268,7 @@ class _Extent:
     has_low: bool
 
     def terms(self, bound: _Bound) -> list[Node]:
-        """What stands in the place of one bound of this range."""
+        """The text in the place of one bound of this range."""
         match bound.operator:
             case ">=":
                 return [bound.term(">=", self.low)]

@@ -12,13 +12,13 @@ from loadstone.engines.tactic import declared
 from loadstone.plan.role import Role
 
 FACTORS: Mapping[str, float] = {"a": 1.25, "c": 1.2, "d": 1.3, "f": 1 / 1.25}
-"""What multiplies the time. `a` and `f` cancel."""
+"""The factors of the time. `a` and `f` cancel."""
 ADDED = 0.3
-"""What `b` adds to the time, of the time that all tactics off take."""
+"""The share that `b` adds, of the time with all tactics off."""
 TOGETHER = 1.1
-"""What `c` and `d` multiply it by besides, where both are on. `e` does nothing at all."""
+"""The further factor of `c` and `d` where both are on. `e` does nothing at all."""
 THREE, OF_THREE = frozenset("ghi"), 2.0
-"""What does nothing but all together, and what that multiplies the time by."""
+"""Tactics that act only all together, and their factor then."""
 SWITCHES = ("a", "b", "c", "d", "e", "f", "g", "h", "i")
 
 

@@ -267,7 +267,7 @@ class Instance:
         return int(row[0]) if row else 0
 
     def not_data(self) -> Mapping[Path, str]:
-        """What the private server has in its folder and no session of ours reads. Two thirds of all
+        """The private server's files that no session of ours reads. Two thirds of all
         files are its template databases'."""
         if self.server is None:
             return {}
