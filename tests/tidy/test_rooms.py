@@ -12,8 +12,8 @@ ROOMS = (
     "errors", "control_characters", "secret", "owner", "diagnostics", "lode", "text", "shell",
     "plan",
     "record", "statistics", "engines", "quel", "benchmarks", "workload", "protocol", "machine",
-    "clients", "analysis", "report", "registry", "planning", "worker", "run", "doctor", "commands",
-    "cli", "__main__",
+    "clients", "analysis", "report", "registry", "planning", "worker", "run", "api",
+    "pytest_plugin", "doctor", "commands", "cli", "__main__",
 )  # fmt: skip
 """Lowest first."""
 APART = (
@@ -22,6 +22,8 @@ APART = (
     ("record", "engines"), ("engines", "record"), ("benchmarks", "record"),
 )  # fmt: skip
 """The first does not reach the second, not even through a third."""
+DOOR = ("__init__", "api")
+"""What `import loadstone` offers, and imports when it is asked for."""
 PRINTED_ONLY = ("report", "statistics")
 """A report takes values from `analysis` and computes none: types and constants it may name."""
 
@@ -49,6 +51,7 @@ def climbs(texts: Mapping[str, str]) -> list[str]:
     return [
         f"{path}:{line}: {room}/ stands below {target}/"
         for path, line, room, target, _ in arrows(texts)
+        if (room, target) != DOOR
         if rank.get(target, len(ROOMS)) > rank.get(room, -1)
     ]
 

@@ -94,8 +94,12 @@ def record_path(chapters: Sequence[Planned]) -> Path:
     return Path("runs") / f"{about}-{stamp}.loadstone"
 
 
-def measure(chapters: Sequence[Planned], path: Path, *, page: bool) -> Ended:
-    """Run plans one after the other into a new record; nothing is printed of what was found."""
+def measure(
+    chapters: Sequence[Planned], path: Path, *, page: bool, told: str | None = None
+) -> Ended:
+    """Run plans one after the other into a new record; nothing is printed of what was found.
+    `told`: the command that does the same, where the caller is no command line."""
+    told = told or command()
     if page:
         _page_of(path)  # before anything is measured: what is in its way is told now
     refuse_existing(path)  # before an engine is started for nothing
@@ -105,10 +109,10 @@ def measure(chapters: Sequence[Planned], path: Path, *, page: bool) -> Ended:
 
     def create() -> Recorder:
         begin(path, [_chapter(one) for one in chapters], run_id, __version__)
-        return Recorder.resume(path, command())
+        return Recorder.resume(path, told)
 
     due = [
-        Due(one, one.plan.cells, partial(Recorder.resume, path, command(), number))
+        Due(one, one.plan.cells, partial(Recorder.resume, path, told, number))
         for number, one in enumerate(chapters)
     ]
     due[0] = Due(chapters[0], chapters[0].plan.cells, create, begun=False)

@@ -1,0 +1,225 @@
+"""Loadstone for programs in Python: measure, read a record, compare. `docs/python.md` has examples.
+
+The names here are those of `import loadstone`, which imports this module when one of them is first
+used. What a program gets is values; the record is the file that `loadstone` on the command line
+reads, too. Errors are `LoadstoneError`s, each with a `hint`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadstone.errors import InputError, LoadstoneError, NotInstalledError, RecordError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from loadstone.analysis.compare.chapters import Compared
+    from loadstone.record.model import Run
+    from loadstone.run.planned import Planned
+
+__all__ = [
+    "Comparison", "Difference", "LoadstoneError", "Record", "compare", "measure", "read", "study",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record: the file of a run, and what it holds."""
+
+    path: Path
+    runs: "tuple[Run, ...]"
+    """One for each benchmark; see `loadstone/record/model.py`."""
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Every cell with its figures, in the columns of the CSV report (`docs/report.md`)."""
+        from loadstone.analysis.summary import summarise
+        from loadstone.report import columns
+
+        told = (cell for run in self.runs for cell in columns.cells(summarise(run)))
+        return [dict(columns.flat(cell)) for cell in told]
+
+    def arrow(self) -> "pa.Table":
+        """Every sample with its cell, in the columns of the Parquet report; a cell without samples
+        keeps one row."""
+        import pyarrow.parquet as pq
+        from pyarrow import BufferReader
+
+        return pq.read_table(BufferReader(self.report("parquet")))
+
+    def pandas(self) -> "pd.DataFrame":
+        """As `arrow`. Raises `NotInstalledError` where pandas is not there."""
+        try:
+            import pandas  # noqa: F401, ICN001 - that it can be imported is what is asked
+        except ModuleNotFoundError as error:
+            raise NotInstalledError(
+                "pandas is not installed", hint="install it, or use arrow(), or cells()"
+            ) from error
+        return self.arrow().to_pandas()
+
+    def report(self, form: str) -> bytes:
+        """A report: html, md, csv, json or parquet."""
+        from loadstone import registry
+
+        return registry.load_report(form)().of(self.runs)
+
+    def findings(self) -> list[str]:
+        """What the record shows, a sentence each, with its grade."""
+        from loadstone.analysis.findings.learned import learned
+        from loadstone.analysis.summary import summarise
+
+        found = (each for run in self.runs for each in learned(summarise(run)).findings)
+        return [f"{each.grade.value}: {each.sentence}" for each in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two like cells beside each other. `ratio` is after over before, with its 95 % interval, whose
+    ends are None with fewer than six pairs; `verdict` is slower, faster, same or undecided."""
+
+    operation: str
+    rows: int
+    temperature: str
+    before_ns: float
+    after_ns: float
+    ratio: float
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two records, or two variants of one, beside each other on equal terms."""
+
+    found: "Compared"
+
+    @property
+    def outcome(self) -> str:
+        """`no regression`, which says that every cell excludes one; `regression`, `undecided`,
+        `nothing compared`, or `invalid`: some cell could not be compared."""
+        return self.found.outcome
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Every pair of cells."""
+        pairs = (pair for _, one in self.found.comparisons for pair in one.pairs)
+        return [
+            Difference(p.operation, p.rows, p.temperature, p.a_ns.value, p.b_ns.value,
+                       p.ratio.value, p.ratio.low, p.ratio.high, p.verdict)
+            for p in pairs
+        ]  # fmt: skip
+
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """(operation, reason) of each cell that was not compared."""
+        return [(cell.operation, cell.reason)
+                for _, one in self.found.comparisons for cell in one.unlike]  # fmt: skip
+
+    def markdown(self) -> str:
+        """As `loadstone compare --format md` prints it."""
+        import io
+
+        from loadstone.report.comparison import formats
+
+        out = io.StringIO()
+        formats.write_chapters(self.found, "md", out)
+        return out.getvalue()
+
+
+def read(path: str | Path) -> Record:
+    """Read a record. Raises `RecordError`."""
+    from loadstone.record import read_chapters
+
+    return Record(Path(path), read_chapters(Path(path)))
+
+
+def measure(
+    benchmark: str | None = None,
+    *,
+    on: str | Sequence[str] = (),
+    record: str | Path | None = None,
+    **choices: Any,
+) -> Record:
+    """Run a benchmark, a workload's folder, or one query (`sql=`, `data=`), and return its record.
+
+    `on`: the variants, as on the command line. `choices`: those of a plan file
+    (`loadstone run --help`: `--repeat-seconds` is `repeat_s`, `--operation` is `operations`).
+    Ctrl-C ends the run in good order, keeps the record, and raises `KeyboardInterrupt`. Raises
+    `LoadstoneError`; that a cell failed is in its record, and is no error.
+    """
+    from loadstone.run.planned import plan_from
+
+    return _measured(plan_from(_chosen(benchmark, on, choices), None), record)
+
+
+def study(
+    benchmark: str | None = None,
+    *,
+    on: str = "",
+    vary: str | Sequence[str] = (),
+    seconds: float = 60.0,
+    record: str | Path | None = None,
+    **choices: Any,
+) -> Record:
+    """Measure what each switch of one engine changes, for about so many seconds; otherwise as
+    `measure`. `vary`: `TACTIC=A,B`, or `all`."""
+    from loadstone.plan.choices import TWO_ENDED
+    from loadstone.run.planned import plan_from
+
+    turned = [vary] if isinstance(vary, str) else [*vary]
+    chosen = {"design": TWO_ENDED, "within_s": seconds, **_chosen(benchmark, on, choices)}
+    return _measured(plan_from({**chosen, **({"vary": turned} if turned else {})}, None), record)
+
+
+def compare(
+    before: Record | str | Path,
+    after: Record | str | Path | None = None,
+    *,
+    variants: tuple[str, str] | None = None,
+    fail_on: float = 0.03,
+    across: Iterable[str] = (),
+) -> Comparison:
+    """Compare two records, or two `variants` of one (then leave out `after`). `fail_on`: the share
+    beyond which a slowdown is one; `across`: terms that may differ. Raises `InputError`."""
+    from loadstone.analysis.compare.chapters import compare_chapters
+
+    if not 0 < fail_on < 100:
+        raise InputError(f"fail_on is {fail_on}", hint="give a share: 0.05 is 5 %")
+    sides = [one if isinstance(one, Record) else read(one) for one in (before, after) if one]
+    other = sides[1].runs if len(sides) > 1 else None
+    return Comparison(
+        compare_chapters(
+            sides[0].runs, other, variants=variants, threshold=fail_on, across=tuple(across)
+        )
+    )
+
+
+def _chosen(
+    benchmark: str | None, on: str | Sequence[str], choices: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The choices as a plan file would have them."""
+    chosen = dict(choices)
+    if benchmark is not None:
+        chosen["benchmark"] = benchmark
+    if on:
+        chosen["on"] = (on,) if isinstance(on, str) else tuple(on)
+    return chosen
+
+
+def _measured(planned: "Planned", record: str | Path | None) -> Record:
+    from loadstone.plan.choices import as_command
+    from loadstone.run import session
+
+    path = Path(record) if record is not None else session.record_path([planned])
+    ended = session.measure([planned], path, page=False, told=as_command(planned.plan))
+    if ended.outcome == "interrupted":
+        raise KeyboardInterrupt
+    if ended.left:
+        raise RecordError(
+            f"something may be left in a database of yours: {'; '.join(ended.left)}",
+            hint=f"the record is complete: {path}",
+        )
+    return read(path)

@@ -1,0 +1,60 @@
+"""A fixture for pytest: a performance test that Loadstone judges. `docs/python.md` has an example.
+
+pytest finds it by its entry point once Loadstone is installed; it imports nothing before a test
+asks for it.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadstone.api import Comparison
+
+NO_REGRESSION, UNDECIDED = "no regression", "undecided"
+
+
+@pytest.fixture
+def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
+    """A function that measures a change, before and after, in one interleaved run, and fails the
+    test unless every cell excludes a slowdown.
+
+    `loadstone_ab(before, after, fail_on=0.05, undecided="fail", across=(), **choices)`: `choices`
+    as those of `loadstone.measure`. With `undecided="skip"` a machine that is too busy to decide
+    skips the test, and never passes it.
+    """
+
+    def judged(
+        before: str,
+        after: str,
+        *,
+        fail_on: float = 0.05,
+        undecided: str = "fail",
+        across: tuple[str, ...] = (),
+        **choices: Any,
+    ) -> "Comparison":
+        import loadstone
+        from loadstone.plan.variant import tactics_of
+
+        if undecided not in ("fail", "skip"):
+            raise ValueError(f"undecided is {undecided!r}: say fail or skip")
+        path = tmp_path / "ab.loadstone"
+        usual = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
+        record = loadstone.measure(on=(before, after), record=path, **{**usual, **choices})
+        plan = record.runs[0].plan
+        a, b = plan.on[:2]
+        meant = {*across, *tactics_of(a), *tactics_of(b)}
+        found = loadstone.compare(record, variants=(a, b), fail_on=fail_on, across=meant)
+        if found.outcome == UNDECIDED and undecided == "skip":
+            pytest.skip(f"undecided on this machine: {path}")
+        if found.outcome != NO_REGRESSION:
+            pytest.fail(f"{found.outcome}: {path}\n{found.markdown()}", pytrace=False)
+        failed = [r.cell.key for r in record.runs[0].results if r.status == "failed"]
+        if failed:
+            pytest.fail(f"failed: {', '.join(failed)}: {path}", pytrace=False)
+        return found
+
+    return judged

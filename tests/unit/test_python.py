@@ -1,0 +1,114 @@
+"""Loadstone for programs: light to import, and its document's examples do what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from compared_runs import calm_run
+
+import loadstone
+from loadstone import api
+from loadstone.errors import InputError, NotInstalledError
+
+EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DOCUMENT = Path(__file__).parents[2] / "docs/python.md"
+pytest_plugins = ["pytester"]
+
+
+def examples() -> list[str]:
+    return EXAMPLE.findall(DOCUMENT.read_text(encoding="utf-8"))
+
+
+def test_importing_loadstone_imports_nothing_else():
+    probe = "import sys, loadstone; print(*[m for m in sys.modules if m.startswith('loadstone.')])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_every_name_that_is_told_is_there():
+    assert set(api.__all__) == {*loadstone.__all__} - {"__version__"}
+    assert all(getattr(loadstone, name) for name in dir(loadstone))
+    with pytest.raises(AttributeError):
+        _ = loadstone.nothing
+
+
+def test_a_comparison_is_told_in_values():
+    slow = loadstone.Record(Path("b"), (calm_run(2, factor=2.0),))
+    found = loadstone.compare(loadstone.Record(Path("a"), (calm_run(1),)), slow)
+    assert found.outcome == "regression"
+    assert {pair.verdict for pair in found.differences} == {"slower"}
+    assert all(1.9 < pair.low < pair.ratio < pair.high < 2.1 for pair in found.differences)
+    assert "**slower**" in found.markdown()
+
+
+@pytest.mark.parametrize("fail_on", [0, -1, 5000])
+def test_a_threshold_is_a_share(fail_on):
+    record = loadstone.Record(Path("a"), (calm_run(1),))
+    with pytest.raises(InputError, match="fail_on"):
+        loadstone.compare(record, record, fail_on=fail_on)
+
+
+def test_without_pandas_the_way_out_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(NotInstalledError, match="pandas") as caught:
+        loadstone.Record(Path("a"), (calm_run(1),)).pandas()
+    assert "arrow()" in caught.value.hint
+
+
+def test_cells_and_samples_are_those_of_the_reports():
+    record = loadstone.Record(Path("a"), (calm_run(1),))
+    header = record.report("csv").decode().splitlines()
+    names = next(line for line in header if not line.startswith("#")).split(",")
+    assert [*record.cells()[0]] == names
+    samples = sum(len(result.samples) for result in record.runs[0].results)
+    assert record.arrow().num_rows == samples
+
+
+def run_example(code: str, folder: Path, name: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LOADSTONE_SCRATCH": str(folder / "scratch")}
+    (folder / name).write_text(code)
+    words = ["-m", "pytest", "-q", "-p", "loadstone.pytest_plugin"] if "test_" in name else []
+    return subprocess.run([sys.executable, *words, name], cwd=folder, env=environment,
+                          capture_output=True, text=True)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_documents_examples_run(tmp_path):
+    *programs, test = examples()
+    done = run_example("\n".join(programs), tmp_path, "example.py")
+    assert done.returncode == 0, done.stderr
+    assert "select-1%-heap sqlite " in done.stdout
+    assert (tmp_path / "wisconsin.loadstone").exists()
+    done = run_example(test, tmp_path, "test_example.py")
+    # On a busy machine it may skip, or some cell of it may be invalid; it never errs.
+    assert done.returncode in (0, 1) and " error" not in done.stdout, done.stdout
+    assert re.search("1 (passed|skipped)|invalid|nothing compared|regression", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "failed", "undecided", "word"),
+    [("no regression", False, "fail", "passed"), ("regression", False, "skip", "failed"),
+     ("undecided", False, "fail", "failed"), ("undecided", False, "skip", "skipped"),
+     ("nothing compared", False, "skip", "failed"), ("invalid", False, "skip", "failed"),
+     ("no regression", True, "skip", "failed"), ("no regression", False, "pass", "failed")],
+)  # fmt: skip
+def test_only_a_decided_change_passes(pytester, outcome, failed, undecided, word):
+    # What is measured is decided elsewhere: here, what a test makes of it.
+    pytester.makeconftest(f"""
+        import loadstone
+        from types import SimpleNamespace as S
+        plan = S(on=("a", "b"))
+        status = "failed" if {failed} else "ok"
+        run = S(plan=plan, results=[S(status=status, cell=S(key="c"))])
+        loadstone.measure = lambda **_: S(runs=[run])
+        loadstone.compare = lambda *_, **__: S(outcome={outcome!r}, markdown=lambda: "")
+    """)
+    pytester.makepyfile(f"""
+        def test_it(loadstone_ab):
+            loadstone_ab("a", "b", undecided={undecided!r})
+    """)
+    done = pytester.runpytest_subprocess("-p", "loadstone.pytest_plugin", "-p", "no:cacheprovider")
+    done.assert_outcomes(**{word: 1})
