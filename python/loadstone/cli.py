@@ -32,6 +32,10 @@ COMMANDS = {
         "loadstone.commands.bisect",
         "Find the release of an engine in which a time changed.",
     ),
+    "log": (
+        "loadstone.commands.log",
+        "List the records of a folder, what each found, and what changed.",
+    ),
     "bless": ("loadstone.commands.bless", "Store the answers of a run of your own workload."),
     "engines": ("loadstone.commands.engines", "List the engines, and how each is driven."),
     "tactics": ("loadstone.commands.tactics", "List the tactics of engines."),

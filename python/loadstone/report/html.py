@@ -38,7 +38,7 @@ class HtmlReport(Report):
     def render(self, run: Run) -> bytes:
         """The page, UTF-8. Of a long record it leaves out what opens behind figures, and says so.
         Raises `RecordError` where not even that is enough."""
-        template = _environment().get_template("page.html.j2")
+        template = environment().get_template("page.html.j2")
         context = page_context(run)
         for shorter in _shorter(context):
             page = template.render(context | shorter, contents=contents(context)).encode()
@@ -48,7 +48,7 @@ class HtmlReport(Report):
 
     def render_chapters(self, runs: Sequence[Run]) -> bytes:
         """The page of several benchmarks, UTF-8: what is said of all, then a chapter for each."""
-        frame = _environment().get_template("chapters.html.j2")
+        frame = environment().get_template("chapters.html.j2")
         context = chapters_context(runs)
         for shorter, own in _chapters_shorter(context):
             told = [chapter | own for chapter in context["chapters"]]
@@ -61,7 +61,7 @@ class HtmlReport(Report):
 
 def _chapter(context: Mapping[str, Any]) -> dict[str, Any]:
     """A chapter as drawn: its place, its title, and its text."""
-    template = _environment().get_template("chapter.html.j2")
+    template = environment().get_template("chapter.html.j2")
     body = template.render(context, contents=contents(context))
     drawn = Markup(body)  # noqa: S704 - the template escapes every text in it
     return {"id": context["at"].removesuffix("-"), "title": context["title"], "body": drawn}
@@ -100,7 +100,7 @@ def mark_letter(number: int) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """The page's templates, compiled once in a process: that takes half the time of a page."""
     environment = Environment(
         loader=PackageLoader("loadstone.report", "page"),

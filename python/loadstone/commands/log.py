@@ -1,0 +1,123 @@
+"""`loadstone log`: the records of a folder, what each found, and what changed between them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadstone.analysis.history import History
+    from loadstone.record.model import Run
+
+FORMATS = ("table", "md", "json", "html")
+
+
+def log(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Read the records of this folder.")
+    ] = Path("runs"),
+    operations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--operation",
+            metavar="NAME",
+            help="Show only trends of this operation, or of all like 'join-*'; repeatable.",
+        ),
+    ] = None,
+    fail_on: Annotated[
+        str, typer.Option(metavar="SHARE", help="Take differences beyond this share for a change.")
+    ] = "5%",
+    form: Annotated[
+        str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md, json or html.")
+    ] = "table",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file, not to stdout.")
+    ] = None,
+) -> int:
+    """List the records of a folder, what each found, and what changed.
+
+    A cell that two records have is followed from one to the next: a change is a figure that
+    differs, for certain and beyond the share of --fail-on, from the first since the last change.
+    Records of other machines or on other terms are not compared. Records are only read; what is no
+    record is named, and left out.
+    """
+    from fnmatch import fnmatchcase
+
+    from loadstone.analysis import history as analysis
+    from loadstone.diagnostics import tell
+    from loadstone.errors import InputError
+    from loadstone.report import history as text
+    from loadstone.text.files import check_replaceable, write_atomically
+    from loadstone.text.parsing import share
+
+    if form not in FORMATS:
+        raise InputError(f"no format {form!r}", hint=f"--format takes: {', '.join(FORMATS)}")
+    found = analysis.history(_read(folder), share(fail_on, "--fail-on"))
+    if operations:
+        wanted = [
+            trend
+            for trend in found.trends
+            if any(fnmatchcase(trend.operation, like) for like in operations)
+        ]
+        found = analysis.History(found.told, tuple(wanted))
+    if form == "table" and out is None:
+        return _show(found)
+    mark = None
+    if form == "html":
+        from loadstone.report import history_page
+
+        content, mark = history_page.render(found), history_page.MARK
+    else:
+        content = (text.as_json(found) + "\n" if form == "json" else text.markdown(found)).encode()
+    if out is None:
+        tell(content.decode().rstrip("\n"))
+        return 0
+    check_replaceable(out, mark, folder)
+    write_atomically(out, content)
+    tell(str(out))
+    return 0
+
+
+def _read(folder: Path) -> "Sequence[tuple[Path, Sequence[Run]]]":
+    """The folder's records. Raises `InputError` where there is none."""
+    from loadstone.diagnostics import say
+    from loadstone.errors import InputError, RecordError
+    from loadstone.record import read_chapters
+
+    if not folder.is_dir():
+        raise InputError(
+            f"there is no folder {folder}", hint="loadstone run writes its records to runs"
+        )
+    records = []
+    for path in sorted(folder.glob("*.loadstone")):
+        try:
+            records.append((path, read_chapters(path)))
+        except RecordError as error:
+            say(f"loadstone: left out: {error.message}")
+    if not records:
+        raise InputError(f"there is no record in {folder}", hint="records end in .loadstone")
+    return records
+
+
+def _show(found: "History") -> int:
+    """Print the records, and the trends that changed."""
+    from rich.table import Table
+
+    from loadstone.diagnostics import console, tell
+    from loadstone.report import history as text
+
+    screen = console()
+    records = Table(*text.RECORDS, title="Records")
+    for told in found.told:
+        records.add_row(*text.record_row(told))
+    screen.print(records)
+    changed = [trend for trend in found.trends if trend.changes]
+    if changed:
+        trends = Table(*text.TRENDS, title="Cells that changed")
+        for trend in changed:
+            trends.add_row(*text.trend_row(trend))
+        screen.print(trends)
+    tell(text.sentence(found))
+    return 0

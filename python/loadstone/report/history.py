@@ -1,0 +1,138 @@
+"""A history as text: the words, Markdown and JSON."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from loadstone.analysis.history import History, Point, Told, Trend
+from loadstone.control_characters import legible
+from loadstone.report.comparison.wording import bounds
+from loadstone.report.markdown_text import plain
+from loadstone.text.numbers import digits, duration, number, plural
+
+SCHEMA = "loadstone-history-1"
+RECORDS = ("when", "record", "run", "cells in order", "what it found")
+TRENDS = ("benchmark", "operation", "tuples", "temperature", "variant", "figures", "first", "last",
+          "changes")  # fmt: skip
+
+
+def when(created_at: str) -> str:
+    """The day and minute of a record."""
+    return created_at[:16].replace("T", " ")
+
+
+def record_row(told: Told) -> tuple[str, ...]:
+    """A record under `RECORDS`."""
+    judged = told.verdict
+    order = f"{judged.own_statuses['ok']} of {judged.own_planned}"
+    found = told.findings[0] if told.findings else "nothing told"
+    if amiss := judged.own_statuses["failed"]:
+        found = f"{plural(amiss, 'cell')} failed; {found}"
+    return (when(told.run.created_at), told.path.name, told.headline, order, found)
+
+
+def trend_row(trend: Trend) -> tuple[str, ...]:
+    """A trend under `TRENDS`."""
+    first, last = trend.points[0], trend.points[-1]
+    return (
+        trend.benchmark, trend.operation, number(trend.rows), trend.temperature, trend.variant,
+        str(len(trend.points)), duration(first.elapsed_ns.value), duration(last.elapsed_ns.value),
+        "; ".join(changes(trend)) or "none",
+    )  # fmt: skip
+
+
+def changes(trend: Trend) -> Iterator[str]:
+    """The changes of a trend, and how often its figures could not be compared."""
+    for point in trend.changes:
+        yield change(point)
+    if breaks := [point for point in trend.points if point.broken]:
+        reason = breaks[0].broken
+        yield f"{plural(len(breaks), 'break')} ({reason[:80]}{'…' * (len(reason) > 80)})"
+
+
+def change(point: Point) -> str:
+    """`slower 1.52 (1.49 … 1.55) from 2026-11-20 09:12 on`."""
+    pair = point.change
+    if pair is None:
+        return ""
+    ratio = f"{digits(pair.ratio.value)} ({bounds(pair.ratio)})"
+    return f"{pair.verdict} {ratio} from {when(point.created_at)} on"
+
+
+def sentence(found: History) -> str:
+    """What the history is of, and how many changes it has."""
+    changed = sum(bool(trend.changes) for trend in found.trends)
+    files = len({told.path for told in found.told})
+    return (
+        f"{plural(files, 'record')}, {plural(len(found.trends), 'cell')} that two or more have;"
+        f" {changed or 'none'} of them changed"
+    )
+
+
+def markdown(found: History) -> str:
+    """GitHub's Markdown: the records, and the trends that changed."""
+    lines = [f"**{plain(sentence(found))}**", "", *_table(RECORDS, map(record_row, found.told))]
+    changed = [trend for trend in found.trends if trend.changes]
+    if changed:
+        lines += ["", *_table(TRENDS, map(trend_row, changed))]
+    return legible("\n".join(lines) + "\n")
+
+
+def _table(headings: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield "|---" * len(headings) + "|"
+    for row in rows:
+        yield f"| {' | '.join(map(plain, row))} |"
+
+
+def as_json(found: History) -> str:
+    """One object: the records and every trend with its points."""
+    return json.dumps(
+        {
+            "schema": SCHEMA,
+            "records": [_record(told) for told in found.told],
+            "trends": [_trend(trend) for trend in found.trends],
+        },
+        indent=1,
+    )
+
+
+def _record(told: Told) -> dict[str, Any]:
+    return {
+        "file": told.path.name,
+        "run_id": told.run.run_id,
+        "created_at": told.run.created_at,
+        "plan_hash": told.run.plan.hash,
+        "headline": told.headline,
+        "cells_planned": told.verdict.own_planned,
+        "cells": dict(told.verdict.own_statuses),
+        "findings": list(told.findings),
+    }
+
+
+def _trend(trend: Trend) -> dict[str, Any]:
+    return {
+        "benchmark": trend.benchmark,
+        "operation": trend.operation,
+        "rows": trend.rows,
+        "temperature": trend.temperature,
+        "variant": trend.variant,
+        "points": [_point(point) for point in trend.points],
+    }
+
+
+def _point(point: Point) -> dict[str, Any]:
+    pair, figure = point.change, point.elapsed_ns
+    return {
+        "file": point.path.name,
+        "created_at": point.created_at,
+        "status": point.status,
+        "elapsed_ns": figure.value,
+        "elapsed_ns_low": figure.low,
+        "elapsed_ns_high": figure.high,
+        "change": None if pair is None else pair.verdict,
+        "ratio": None if pair is None else pair.ratio.value,
+        "ratio_low": None if pair is None else pair.ratio.low,
+        "ratio_high": None if pair is None else pair.ratio.high,
+        "broken": point.broken,
+    }

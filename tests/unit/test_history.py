@@ -1,0 +1,103 @@
+"""Records over time: what changed and from when on, and what cannot be said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from compared_runs import calm_run, on_machine, with_term
+
+from loadstone.analysis.history import History, Trend, history
+from loadstone.record.model import Run
+from loadstone.report import history as text
+from loadstone.report import history_page
+
+THRESHOLD = 0.05
+
+
+def day(number: int, run: Run) -> tuple[Path, tuple[Run, ...]]:
+    at = f"2026-11-{number:02d}T09:00:00+00:00"
+    return Path(f"day{number}.loadstone"), (replace(run, created_at=at, run_id=f"{number:08x}"),)
+
+
+def of_factors(*factors: float) -> History:
+    runs = [day(place + 1, calm_run(place, factor)) for place, factor in enumerate(factors)]
+    return history(runs[::-1], THRESHOLD)  # in whatever order they are found
+
+
+def trend(found: History, operation: str = "min-scalar", variant: str = "sqlite") -> Trend:
+    (one,) = (t for t in found.trends if (t.operation, t.variant) == (operation, variant))
+    return one
+
+
+def changed(found: History) -> list[tuple[int, str]]:
+    points = trend(found).points
+    return [(points.index(p), p.change.verdict) for p in trend(found).changes if p.change]
+
+
+def test_a_change_is_told_once_from_when_on() -> None:
+    assert changed(of_factors(1, 1, 1.5, 1.5, 1.5, 1, 1)) == [(2, "slower"), (5, "faster")]
+    assert changed(of_factors(1, 1, 1, 1)) == []
+
+
+def test_a_slow_creep_is_found_once_it_is_large_enough() -> None:
+    found = changed(of_factors(1.0, 1.03, 1.06, 1.09, 1.12))
+    assert found and all(verdict == "slower" for _, verdict in found)
+    assert found[0][0] >= 2  # three percent alone is within the threshold
+
+
+def test_records_are_in_the_order_of_their_time() -> None:
+    found = of_factors(1, 2, 3)
+    assert [told.path.name for told in found.told] == [f"day{n}.loadstone" for n in (1, 2, 3)]
+    values = [point.elapsed_ns.value for point in trend(found).points]
+    assert values == sorted(values)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (lambda run: on_machine(run, cpu__model="another"), "machine"),
+        (lambda run: with_term(run, "durability", "none"), "durability"),
+    ],
+)
+def test_what_is_not_comparable_is_a_break_and_no_change(other, reason: str) -> None:
+    slow = other(calm_run(3, 5.0))
+    found = history([day(1, calm_run(1)), day(2, slow), day(3, other(calm_run(4, 5.0)))], THRESHOLD)
+    points = trend(found).points
+    assert [point.change for point in points] == [None, None, None]
+    assert reason in points[1].broken
+    assert points[2].broken == ""  # the two of the other machine are comparable
+    assert "break" in text.trend_row(trend(found))[-1]
+
+
+def test_a_cell_of_one_record_has_no_trend() -> None:
+    assert history([day(1, calm_run(1))], THRESHOLD).trends == ()
+    assert len(history([day(1, calm_run(1))], THRESHOLD).told) == 1
+
+
+def test_the_formats_tell_each_change() -> None:
+    found = of_factors(1, 1, 1.5)
+    data = json.loads(text.as_json(found))
+    told = [p["change"] for t in data["trends"] if t["operation"] == "min-scalar"
+            and t["variant"] == "sqlite" for p in t["points"]]  # fmt: skip
+    assert told == [None, None, "slower"]
+    assert "slower 1.5" in text.markdown(found)
+    assert "3 records" in text.sentence(found)
+    page = history_page.render(found).decode()
+    assert page.count('class="ring"') == sum(len(t.changes) for t in found.trends) > 0
+    assert history_page.MARK.search(page.encode())
+    assert "<script" not in page
+
+
+def test_a_hostile_name_stays_text() -> None:
+    path, runs = day(1, calm_run(1))
+    evil = path.with_name("<script>alert(1)<.loadstone")
+    page = history_page.render(history([(evil, runs), day(2, calm_run(2))], THRESHOLD)).decode()
+    assert "<script>" not in page
+
+
+def test_equal_heights_are_equal_ratios() -> None:
+    drawn = history_page.dots(trend(of_factors(1, 2, 4)))
+    steps = [drawn[0].y - drawn[1].y, drawn[1].y - drawn[2].y]
+    assert steps[0] == pytest.approx(steps[1], rel=0.1) and steps[0] > 0
+    assert drawn[0].joined == "" and drawn[1].joined
