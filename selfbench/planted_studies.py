@@ -8,14 +8,18 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
 from statistics import median
 
+from loadstone.analysis.findings.finding import Finding, Grade
+from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.study import blocks
-from loadstone.engines.calibration.planted import planted
+from loadstone.analysis.summary import summarise
+from loadstone.engines.calibration.planted import OTHERWISE, planted
+from loadstone.plan.variant import is_aa_control
 from loadstone.record import CellResult, read
 from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
@@ -37,7 +41,6 @@ CANCELLING = ("a", "f")
 TIME_US = 300
 """So short that on a busy machine most statements end before another program gets their
 processor: what is planted is a time, and not what a crowded machine makes of it."""
-NULL_ENGINE = "null"
 SECONDS = 30
 """Of an operation at most; most are known sooner."""
 
@@ -47,10 +50,13 @@ SHARES = "shares by both ends within their intervals"
 NULL = "a switch that does nothing called an effect"
 FOUND = "an interaction of 10 % claimed"
 INVENTED = "an interaction claimed that is none, or of one scale"
+GRADED = "a finding of the operation's strongest switch"
+UNTRUE = "a finding called explained that is not"
 OPENED = "a group opened in which two effects cancel"
 APART = "such an effect called one, by itself"
 WANTED = {INSIDE: "at least 93 %", SHARES: "at least 93 %", NULL: "at most 5 %",
-          FOUND: "at least 90 %", INVENTED: "at most 5 %", OPENED: "stated, whatever it is",
+          FOUND: "at least 90 %", INVENTED: "at most 5 %", GRADED: "at least 90 %",
+          UNTRUE: "none", OPENED: "stated, whatever it is",
           APART: "stated, whatever it is"}  # fmt: skip
 BESIDE_FULL = "a share by both ends beside that of all combinations"
 BESIDE_TRUTH = "a share by both ends beside the truth"
@@ -80,23 +86,31 @@ class Counts:
                   flush=True)  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Studied:
+    """What one study made of an operation: its blocks, all combinations in each; what a statement
+    takes beyond its time, as a share of the time at base; and what was found of it."""
+
+    blocks: list[Block]
+    overhead: float
+    findings: list[Finding]
+
+
 def count(operations: Sequence[str], runs: int) -> Counts:
     """Run the studies: of the switches that cancel in the first run only."""
     counts = Counts()
     for number in range(runs):
-        for made, overhead in _studies(SWITCHES, operations, number):
-            _judge(made, overhead, counts)
-        for made, _ in _studies(CANCELLING, operations, number) if number == 0 else ():
-            _judge_group(made, counts)
+        for made in _studies(SWITCHES, operations, number):
+            _judge(made, counts)
+            _judge_findings(made, counts)
+        for made in _studies(CANCELLING, operations, number) if number == 0 else ():
+            _judge_group(made.blocks, counts)
         print(f"studies: run {number + 1} of {runs}", file=sys.stderr, flush=True)
     return counts
 
 
-def _studies(
-    switches: Sequence[str], operations: Sequence[str], seed: int
-) -> Iterator[tuple[list[Block], float]]:
-    """The blocks of each operation, all combinations of these switches in each; and the harness
-    overhead, which every statement takes besides, as a share of the time at base."""
+def _studies(switches: Sequence[str], operations: Sequence[str], seed: int) -> Iterator[Studied]:
+    """Each operation that was measured, with all combinations of these switches in each block."""
     vary = [part for name in switches for part in ("--vary", name)]
     named = [part for name in operations for part in ("--operation", name)]
     seconds = str(SECONDS * len(operations))
@@ -116,12 +130,25 @@ def _studies(
     for result in run.results:
         if result.status in BELIEVED and result.samples:
             cells[result.cell.operation][result.cell.variant] = result
-    for results in cells.values():
-        overhead_ns = median(sample.elapsed_ns for sample in results[NULL_ENGINE].samples)
-        yield [*blocks(run.plan.study.combinations, results)], overhead_ns / (TIME_US * 1000)
+    findings = learned(summarise(run)).findings
+    for operation, results in cells.items():
+        yield Studied(
+            [*blocks(run.plan.study.combinations, results)],
+            _overhead_ns(results) / (TIME_US * 1000),
+            [found for found in findings if found.operation == operation],
+        )
 
 
-def _judge(made: list[Block], overhead: float, counts: Counts) -> None:
+def _overhead_ns(results: Mapping[str, CellResult]) -> float:
+    """What a statement takes beyond its planted time, by the A/A control at base, whose samples are
+    in no effect. The null engine's overhead would be too little: its code is always in the
+    processor's caches."""
+    control = next(result for name, result in results.items() if is_aa_control(name))
+    return median(sample.elapsed_ns for sample in control.samples) - TIME_US * 1000
+
+
+def _judge(studied: Studied, counts: Counts) -> None:
+    made, overhead = studied.blocks, studied.overhead
     parts = parts_of(SWITCHES)
     truth = {one: log(planted(one) + overhead) for one in factorial(parts)}
     whole = contrasts.value(contrasts.whole(parts), truth)
@@ -145,6 +172,16 @@ def _judge(made: list[Block], overhead: float, counts: Counts) -> None:
     for found in full.interactions:
         interacts = (found.one, found.other) == INTERACTING
         counts.add(FOUND if interacts else INVENTED, found.claimed)
+
+
+def _judge_findings(studied: Studied, counts: Counts) -> None:
+    """A finding is untrue where it says explained of a switch that does nothing, of one with which
+    the plan changes, or of the other direction."""
+    counts.add(GRADED, bool(studied.findings))
+    for found in studied.findings:
+        slower = found.numbers[0].figure.value > 1
+        holds = found.kind not in (IDLE, OTHERWISE) and slower == (planted({found.kind}) > 1)
+        counts.add(UNTRUE, found.grade is Grade.EXPLAINED and not holds)
 
 
 def _judge_group(made: list[Block], counts: Counts) -> None:

@@ -19,6 +19,9 @@ TOGETHER = 1.1
 """The further factor of `c` and `d` where both are on. `e` does nothing at all."""
 THREE, OF_THREE = frozenset("ghi"), 2.0
 """Tactics that act only all together, and their factor then."""
+OTHERWISE = "d"
+"""The tactic that shows another plan where it is on, as a planner's switch would: never called
+explained."""
 SWITCHES = ("a", "b", "c", "d", "e", "f", "g", "h", "i")
 
 
@@ -51,6 +54,11 @@ class PlantedEngine(FixedEngine):
         self._base_us = int(self.tactic("time_us"))
         self._on = frozenset(one for one in SWITCHES if self.tactic(one) == "on")
         self._time_ns = round(self._base_us * 1000 * planted(self._on))
+
+    def explain(self, statement: str) -> str:
+        """The plan to do nothing, or to do nothing otherwise."""
+        plan = super().explain(statement)
+        return f"{plan}, otherwise" if OTHERWISE in self._on else plan
 
     def terms(self) -> Mapping[str, str]:
         """As for all that keep nothing, and what the time follows from."""
