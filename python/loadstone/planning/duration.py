@@ -28,7 +28,7 @@ REOPENED_S = 0.45
 SAMPLE_S = 0.002
 """One statement, its answer's check and the way to its worker, beside what its tuples take."""
 SAMPLE_TUPLE_S = 0.5e-6
-BUDGET_S = 1.5
+BUDGET_S = 1.2
 """A cell's time budget: eight blocks of its statement with the sampler and without, of its rungs,
 and of the warm-ups."""
 STUDY_S = 10.0

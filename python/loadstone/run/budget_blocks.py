@@ -26,22 +26,32 @@ from loadstone.record.budget import (
     BudgetThread,
 )
 from loadstone.run.executor import Executor, Outcome
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 
 BLOCKS = 8
 """The observations of a contrast: they give an interval, and one is left if two are odd."""
-CELL_NS = 2_500_000_000
-"""After so much of a cell's time no further block of it begins; the first is always taken. Eight
-blocks of most statements take half of it."""
-TURN_NS = 60_000_000
-"""A statement is watched for about this time in a block: 190 samples in all."""
+BLOCKS_LEAST = INTERVAL_PAIRS_MIN
+"""Fewer give no interval."""
+CELL_NS = 1_100_000_000
+"""A cell's time: a block takes as many samples as its part of that has room for, so that a budget
+of short statements takes no longer than one of long ones."""
+CELL_NS_MOST = 4_000_000_000
+"""For so long blocks are taken where there are not enough for an interval yet."""
+TURN_NS = 50_000_000
+"""A statement is watched for about this time in a block: 160 samples in all."""
 TURN_SAMPLES_MAX = 600
 """Of a statement so short that most of its time here is spent beside it."""
-TURN_WALL_NS = 150_000_000
+TURN_WALL_NS = 80_000_000
 """With all that goes with its statements (undoing, counters) a statement is watched for about this
 time in a block, however short it is."""
 COMPARED_SAMPLES_MAX = 16
 """Of the statement without the sampler, of a rung, and of the warm-up, in a block: medians count,
 and most operations have fewer texts."""
+FILLED = 0.9
+"""Of a cell's time: blocks differ, and the last shall have room, too."""
+ROOM_FIRST = 0.5
+"""Of the samples that a block takes at most: so many are taken in the first, whose time tells what
+the others have room for."""
 WARMED_NS_MAX = 50_000_000
 """A statement that takes longer fills the caches by itself."""
 ALONE_NS = 2_000_000_000
@@ -75,11 +85,29 @@ class _Gathered:
     reasons: dict[str, str] = field(default_factory=dict)
     failed: Outcome | None = None
     spent_ns: int = 0
+    last_ns: int = 0
+    """Of that in the last block."""
+    taken: int = 0
+    """Blocks."""
+    room: float = ROOM_FIRST
+    """Of the samples that a block takes at most: so many has the next one."""
 
     @property
     def is_open(self) -> bool:
-        """Whether a further block is taken."""
-        return self.failed is None and self.spent_ns < CELL_NS
+        """Whether a further block is taken: the first always is."""
+        if self.failed is not None:
+            return False
+        end_ns = CELL_NS_MOST if self.taken < BLOCKS_LEAST else CELL_NS
+        return self.spent_ns + self.last_ns <= end_ns
+
+    def ended(self, block_ns: int) -> None:
+        """A block took this time: the next one has as many samples as fit into its part of what is
+        left of the cell's."""
+        self.spent_ns += block_ns
+        self.last_ns = block_ns
+        self.taken += 1
+        part_ns = max(CELL_NS * FILLED - self.spent_ns, 0) / max(BLOCKS - self.taken, 1)
+        self.room = min(1.0, self.room * part_ns / max(block_ns, 1))
 
     def add(self, block: int, kind: str, outcome: Outcome) -> None:
         """Add what was measured in a block."""
@@ -109,8 +137,9 @@ def taken_budgets(
             gathered = found[cell]
             if gathered.is_open:
                 begun_ns = _core.clock_ns()
-                _turn(executor, cell, _Turn(block, seed, typical_ns[cell]), gathered)
-                gathered.spent_ns += _core.clock_ns() - begun_ns
+                turn = _Turn(block, seed, typical_ns[cell], gathered.room)
+                _turn(executor, cell, turn, gathered)
+                gathered.ended(_core.clock_ns() - begun_ns)
     return {cell: _taken(executor, cell, gathered) for cell, gathered in found.items()}
 
 
@@ -121,6 +150,7 @@ class _Turn:
     block: int
     seed: int
     typical_ns: float
+    room: float = 1.0
     wall_ns: float = 0.0
     """The time of a statement with all that goes with it; 0: as long as itself."""
 
@@ -129,12 +159,12 @@ class _Turn:
         """Those of the statement with the sampler."""
         most = TURN_WALL_NS // max(self.wall_ns, 1)
         within = TURN_NS // max(self.typical_ns, 1)
-        return range(int(max(1, min(TURN_SAMPLES_MAX, within, most))))
+        return range(int(max(1, self.room * min(TURN_SAMPLES_MAX, within, most))))
 
     @property
     def compared(self) -> range:
         """Those without it, of each rung, and of the warm-up."""
-        return self.samples[:COMPARED_SAMPLES_MAX]
+        return self.samples[: int(max(1, self.room * COMPARED_SAMPLES_MAX))]
 
     def shuffled(self, names: Sequence[str]) -> list[str]:
         """In this block's order."""
