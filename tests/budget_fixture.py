@@ -14,6 +14,7 @@ from loadstone.record.budget import (
     BudgetPart,
     BudgetRung,
     BudgetThread,
+    BudgetTimer,
 )
 from loadstone.record.model import Run
 
@@ -30,10 +31,11 @@ PARTS = (
 LADDER_US = {"empty": 5, "constant": 9, "planned": 80, "counted": 1500, "uncommitted": 1400,
              "whole": 3000}  # fmt: skip
 PLAN = "SCAN t"
+TIMERS = (BudgetTimer("planning", 5, 70_000), BudgetTimer("execution", 5, 1_450_000))
 
 
 def budget(
-    sampled=ALL, reason="", *, lost=0, rungs=LADDER_US, cpu_ns=205_000_000, slower=1.01
+    sampled=ALL, reason="", *, lost=0, rungs=LADDER_US, cpu_ns=205_000_000, slower=1.01, timers=()
 ) -> Budget:
     """Of 300 ms in all: 200 sampled, 2 too many on the CPU and 3 of reading clocks, 40 waiting, the
     rest asleep. The statement itself takes twice what it does uncommitted, which takes less than
@@ -61,6 +63,7 @@ def budget(
             BudgetRung("planned", "", "", "" if "planned" in rungs else "it stays prepared"),
             BudgetRung("counted", "SELECT COUNT(*) FROM t", PLAN, ""),
         ),
+        timers=timers,
     )
 
 
@@ -70,7 +73,7 @@ def with_budgets(run: Run) -> Run:
     found = {
         "sqlite": budget(),
         "duckdb": budget(PROGRAMS, HOSTILE),
-        POSTGRESQL: budget(cpu_ns=240_000_000, lost=3),
+        POSTGRESQL: budget(cpu_ns=240_000_000, lost=3, timers=TIMERS),
     }
     none = Budget(NOTHING, "while its time was taken apart: > 60 s", 1, 0, 0, 0, 0)
     return dataclasses.replace(

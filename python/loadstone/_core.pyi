@@ -634,8 +634,8 @@ class Sampler:
         """The stretch was between these times of `clock_ns`."""
     def take(self) -> tuple[int, float | None, int, int, list[_Count], list[_Spent]]:
         """(CPU ns between two samples of a thread; the share of the threads' CPU time that samples
-        stand for since the last taking, None where the kernel is not sampled; ns of the stretches;
-        samples lost; counts; threads)."""
+        stand for since the last taking, above 1 where they stand for more, None where the kernel is
+        not sampled; ns of the stretches; samples lost; counts; threads)."""
     def close(self) -> None: ...
 
 def cpu_ns(pid: int) -> int | None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 from samples import said, stream, table
 
+from loadstone._core import clock_ns
 from loadstone.engines.base import Engine
 from loadstone.errors import UnsupportedError
 from loadstone.quel.counting import counting, query_of
@@ -69,6 +70,19 @@ def test_what_is_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> N
             loaded.run(said(loaded, text))
             if text == INTO:
                 assert "made" in loaded.tables()
+
+    stay_unless_unsupported(loaded, ask)
+
+
+@pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE])
+def test_the_engines_own_timers_tell_a_part_of_what_a_clock_does(loaded: Engine, text: str) -> None:
+    def ask() -> None:
+        with loaded.taken_back():
+            begun_ns = clock_ns()
+            told = loaded.own_times(said(loaded, text))
+            elapsed_ns = clock_ns() - begun_ns
+        assert all(0 <= ns <= elapsed_ns for ns in told.values())
+        assert sum(told.values()) > 0 or not told
 
     stay_unless_unsupported(loaded, ask)
 

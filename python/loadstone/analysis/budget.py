@@ -14,7 +14,7 @@ from loadstone.analysis.statement_ladder import RungFigure, climbed, observation
 from loadstone.plan.budget_words import KERNEL_PREFIX, UNCLASSIFIED
 from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import UNWATCHED, WATCHED
-from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget
+from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget, BudgetTimer
 from loadstone.record.model import CellResult, OperationText, Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study.observations import centre
@@ -76,6 +76,8 @@ class CellBudget:
     observer: Estimate | None
     """The statement's time with the sampler over that without; None where it was not compared."""
     ladder: tuple[RungFigure, ...]
+    timers: tuple[BudgetTimer, ...] = ()
+    """The engine's own, beside it."""
 
     @property
     def unclassified_share(self) -> float:
@@ -154,6 +156,7 @@ def budget_of(result: CellResult, destination: str) -> CellBudget | None:
         residual_share_max=taken.residual_ns_max / elapsed_ns,
         observer=_observer(budget),
         ladder=ladder_without(result, destination),
+        timers=budget.timers,
     )
 
 

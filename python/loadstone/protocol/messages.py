@@ -276,10 +276,20 @@ class Climbed(Reply, frozen=True):
     rungs: tuple[RungTimes, ...]
 
 
+class OwnTime(Part, frozen=True):
+    """What one of the engine's own timers told of so many executions: their median."""
+
+    name: str
+    executions: int
+    elapsed_ns: int
+
+
 class RungTexts(Reply, frozen=True):
-    """The text that each rung sends to the engine, with the engine's plan where it has one."""
+    """The text that each rung sends to the engine, with the engine's plan where it has one; and the
+    engine's own times of the statement."""
 
     rungs: tuple[RungText, ...]
+    own_times: tuple[OwnTime, ...] = ()
 
 
 class Explained(Reply, frozen=True):
@@ -427,7 +437,8 @@ class Climb(Request[Climbed], frozen=True):
 
 
 class TellRungs(Request[RungTexts], frozen=True):
-    """Tell what each of these rungs sends for a block's first variation; execute nothing."""
+    """Tell what each of these rungs sends for a block's first variation, and what the engine's own
+    timers say of it: for that alone it is executed, and taken back."""
 
     block: Block
     rungs: tuple[str, ...]

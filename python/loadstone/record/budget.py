@@ -58,6 +58,16 @@ class BudgetRung:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetTimer:
+    """What one of the engine's own timers told of the statement: the median of so many executions.
+    A cross-check of the rungs and the samples, and no part of the budget."""
+
+    name: str
+    executions: int
+    elapsed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """Where the time of a cell's statements went. `reason` says what the sampler could not see;
     empty: nothing. All is of the `statements` that were watched, `elapsed_ns` together."""
@@ -76,3 +86,4 @@ class Budget:
     parts: tuple[BudgetPart, ...] = ()
     blocks: tuple[BudgetBlock, ...] = ()
     rungs: tuple[BudgetRung, ...] = ()
+    timers: tuple[BudgetTimer, ...] = ()

@@ -14,7 +14,14 @@ from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Combination, Decision
 from loadstone.plan.workload import Accepted
 from loadstone.record import earlier_names
-from loadstone.record.budget import Budget, BudgetBlock, BudgetPart, BudgetRung, BudgetThread
+from loadstone.record.budget import (
+    Budget,
+    BudgetBlock,
+    BudgetPart,
+    BudgetRung,
+    BudgetThread,
+    BudgetTimer,
+)
 from loadstone.record.column import shown
 from loadstone.record.door import opened
 from loadstone.record.earlier_presentations import presentation_then
@@ -370,6 +377,7 @@ def _budgets(source: _Source) -> dict[int, Budget]:
         ("parts", "budget_part", BudgetPart),
         ("blocks", "budget_block", BudgetBlock),
         ("rungs", "budget_rung", BudgetRung),
+        ("timers", "budget_timer", BudgetTimer),
     ):
         grouped: dict[int, list[Any]] = defaultdict(list)
         for row in source.rows(name):

@@ -22,7 +22,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 
@@ -360,6 +360,16 @@ TABLES = (
             Column("reason", MESSAGE),
         ),
         since=8,
+    ),
+    Table(
+        "budget_timer",
+        (
+            CELL,
+            Column("name", NAME),
+            Column("executions", whole(1, 10**9)),
+            Column("elapsed_ns", NS),
+        ),
+        since=11,
     ),
     Table(
         "users",

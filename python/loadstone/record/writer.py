@@ -33,6 +33,7 @@ BUDGET_TABLES = {
     "budget_part": "parts",
     "budget_block": "blocks",
     "budget_rung": "rungs",
+    "budget_timer": "timers",
 }
 """Table -> the field of a budget whose items are its rows."""
 

@@ -12,6 +12,7 @@ from loadstone.text.numbers import duration, interval, listing, percent, plural,
 SHOWN_SHARE_MIN = 0.01
 """Rows that are smaller for every engine are told together."""
 OTHER = "all others"
+OWN = "its own timer:"
 NOT_MEASURABLE = "not measurable"
 OTHER_PLAN = "another plan"
 
@@ -102,7 +103,18 @@ def _ladder(cells: Sequence[CellBudget], headings: Sequence[str]) -> LadderTable
         (rung.name, tuple(_rung(ladder[place] if ladder else None) for ladder in ladders))
         for place, rung in enumerate(first)
     ]
+    names = dict.fromkeys(timer.name for cell in cells for timer in cell.timers)
+    rows += [(f"{OWN} {name}", tuple(_timer(cell, name) for cell in cells)) for name in names]
     return LadderTable("The ladder of its statement", ("each", *headings), tuple(rows))
+
+
+def _timer(cell: CellBudget, name: str) -> LadderCell:
+    """A time that the engine took itself, beside the ladder and not of it."""
+    found = next((timer for timer in cell.timers if timer.name == name), None)
+    if found is None:
+        return LadderCell(ABSENT, title="it has no such timer", status="gap")
+    title = f"the engine's own timer, median of {plural(found.executions, 'execution')} that ended"
+    return LadderCell(duration(found.elapsed_ns), title=f"{title} in a rollback")
 
 
 def _rung(rung: RungFigure | None) -> LadderCell:

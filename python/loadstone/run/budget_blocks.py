@@ -24,6 +24,7 @@ from loadstone.record.budget import (
     BudgetPart,
     BudgetRung,
     BudgetThread,
+    BudgetTimer,
 )
 from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
@@ -219,7 +220,9 @@ def _taken(executor: Executor, cell: Cell, gathered: _Gathered) -> Taken:
         if wrong:
             return Taken(outcome=Outcome("failed", reason, answers=gathered.failed.answers))
         return Taken(_without(reason))
-    texts = {each.rung: each for each in executor.tell_rungs(cell).rung_texts}
+    told = executor.tell_rungs(cell)
+    texts = {each.rung: each for each in told.rung_texts}
+    timers = tuple(BudgetTimer(one.name, one.executions, one.elapsed_ns) for one in told.own_times)
     rungs = tuple(
         BudgetRung(
             rung,
@@ -230,14 +233,16 @@ def _taken(executor: Executor, cell: Cell, gathered: _Gathered) -> Taken:
         for rung in executor.rungs(cell)
         if rung != WHOLE
     )
-    return Taken(_budget(gathered, rungs))
+    return Taken(_budget(gathered, rungs, timers))
 
 
 def _without(reason: str) -> Budget:
     return Budget(NOTHING, reason, 1, 0, 0, 0, 0)
 
 
-def _budget(gathered: _Gathered, rungs: tuple[BudgetRung, ...]) -> Budget:
+def _budget(
+    gathered: _Gathered, rungs: tuple[BudgetRung, ...], timers: tuple[BudgetTimer, ...]
+) -> Budget:
     found = gathered.profiled
     return Budget(
         sampled=found[0].sampled,
@@ -251,6 +256,7 @@ def _budget(gathered: _Gathered, rungs: tuple[BudgetRung, ...]) -> Budget:
         parts=_parts([count for one in found for count in one.counts]),
         blocks=tuple(gathered.blocks),
         rungs=rungs,
+        timers=timers,
     )
 
 

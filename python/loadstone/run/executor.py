@@ -27,6 +27,7 @@ from loadstone.protocol.messages import (
     BlockResult,
     LoopFigures,
     LoopResult,
+    OwnTime,
     Profiled,
     RungText,
     RungTimes,
@@ -58,6 +59,7 @@ class Outcome:
     profiled: Profiled | None = None
     rungs: Sequence[RungTimes] = ()
     rung_texts: Sequence[RungText] = ()
+    own_times: Sequence[OwnTime] = ()
     longer_than_ns: int | None = None
     """Of a censored cell: its statement was ended after so long."""
     given: Sequence[Answer] = ()
@@ -212,13 +214,14 @@ class Executor:
             return self._failure(worker, error)
 
     def tell_rungs(self, cell: Cell) -> Outcome:
-        """The texts that the rungs of a cell's ladder send to the engine, of its first
-        variation."""
+        """The texts that the rungs of a cell's ladder send to the engine, of its first variation,
+        and what the engine's own timers tell of that."""
         worker = self._begin(cell)
         try:
             worker.become(cell.variant)
             request = messages.TellRungs(self._blocks.of(cell, range(1), 0), self.rungs(cell))
-            return Outcome(rung_texts=worker.ask(request).rungs)
+            told = worker.ask(request)
+            return Outcome(rung_texts=told.rungs, own_times=told.own_times)
         except LoadstoneError as error:
             return self._failure(worker, error)
 

@@ -9,6 +9,7 @@ pause, and a statement less where the one before left the catalog as it was.
 """
 
 from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any
 
 from loadstone._core import clock_ns
@@ -16,10 +17,13 @@ from loadstone.engines.base import Engine
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.plan import statement_ladder as ladder
-from loadstone.protocol.messages import Block, RungText, RungTimes, Variation
+from loadstone.protocol.messages import Block, OwnTime, RungText, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
 
+OWN_TIMES_MOST = 5
+OWN_TIMES_NS = 100_000_000
+"""After so much of a cell's time its engine's own timers are asked no more."""
 WARMED_NS_MAX = 50_000_000
 """A statement that takes longer than this fills the caches by its first run, which counts."""
 
@@ -70,6 +74,26 @@ class LadderTimer:
         except UnsupportedError:
             return ()
         return (RungText(ladder.COUNTED, text, self._engine.explain(text)),)
+
+    def own_times(self, block: Block) -> tuple[OwnTime, ...]:
+        """What the engine's own timers tell of the first variation; empty for one that has none.
+        Once at least, and no more often than in a part of a second."""
+        engine = self._engine
+        if type(engine).own_times is Engine.own_times:
+            return ()
+        statement = self._translate(block, block.variations[0].text)
+        told: dict[str, list[int]] = {}
+        begun_ns = clock_ns()
+        self._mark("start")
+        for _ in range(OWN_TIMES_MOST):
+            with engine.taken_back():
+                found = engine.own_times(statement.text)
+            for name, ns in found.items():
+                told.setdefault(name, []).append(ns)
+            if clock_ns() - begun_ns > OWN_TIMES_NS:
+                break
+        self._mark("end")
+        return tuple(OwnTime(name, len(ns), round(median(ns))) for name, ns in told.items())
 
     def _timed(self, block: Block, rung: str, variation: Variation) -> int:
         statement = self._translate(block, variation.text)

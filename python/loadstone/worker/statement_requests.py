@@ -126,8 +126,11 @@ class StatementRequests(Requests):
             return messages.Climbed(self._ladder_timer().climb(request.block, request.rungs))
 
     def tell_rungs(self, request: messages.TellRungs) -> messages.RungTexts:
-        """The rungs' statements, with the engine's plans."""
-        return messages.RungTexts(self._ladder_timer().texts(request.block, request.rungs))
+        """The rungs' statements, with the engine's plans, and the engine's own times."""
+        timer = self._ladder_timer()
+        texts = timer.texts(request.block, request.rungs)
+        with placed(self.engine):
+            return messages.RungTexts(texts, timer.own_times(request.block))
 
     def _ladder_timer(self) -> "LadderTimer":
         # Slow to import, and every block of a study has a new process.
