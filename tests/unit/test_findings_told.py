@@ -11,12 +11,12 @@ from report_fixture import FEW, make_run
 from study_fixture import record as study_record
 
 from loadstone import registry
-from loadstone.analysis.findings import calls
+from loadstone.analysis.findings import calls, statements
 from loadstone.analysis.findings.finding import Grade
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.findings.said import beyond_all, said_share
 from loadstone.analysis.summary import summarise
-from loadstone.plan.presentation import Lesson, Presentation
+from loadstone.plan.presentation import CostLadder, Lesson, Presentation
 from loadstone.record.model import Run, Term
 from loadstone.report.findings_words import NONE, OPEN_MOST
 from loadstone.statistics.estimate import Estimate
@@ -161,6 +161,48 @@ def test_calls_are_silent_where_they_are_cheap_or_uncounted() -> None:
     for results in (cheap, uncounted):
         kinds = {each.kind for each in found_by(calls.find, replace(run, results=results))}
         assert "statements" not in kinds
+
+
+def walks(*, elapsed_ms=10.0, other_ms=2.0, statements=1_000, other=200, fast=None) -> Run:
+    """Two operations without a ladder: the first on SQLite by so many statements, on lode by calls,
+    and another one whose statements are the price."""
+    counts = {"calls": 1_000, "statements": statements}
+    sides = {
+        "sqlite": Side(elapsed_ms, counts=counts),
+        "lode": Side(1.0, counts={"calls": 1_000, "statements": fast}),
+    }
+    priced = Side(other_ms, counts={"calls": other, "statements": other})
+    first = made(sides, operation="T1", destination="client")
+    second = made({"sqlite": priced, "lode": priced}, operation="T6", destination="client")
+    cells = (*first.plan.cells, *second.plan.cells)
+    return replace(
+        first,
+        plan=replace(first.plan, cells=cells),
+        results=(*first.results, *second.results),
+        operations=(*first.operations, *second.operations),
+        presentation=replace(first.presentation, ladder=CostLadder()),
+    )
+
+
+def test_statements_without_a_ladder_answer_at_the_price_of_another_operation() -> None:
+    (found,) = found_by(statements.find, walks(elapsed_ms=12.0))
+    assert (found.operation, found.variant, found.grade) == ("T1", "sqlite", Grade.CONSISTENT)
+    assert "which needs none" in found.sentence and "in T6" in found.sentence
+    assert found.numbers[-1].figure.value == pytest.approx(10 / 11, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"other_ms": 0.5},  # a statement costs too little to be most of it
+        {"other_ms": 4.0},  # a statement costs more there than here
+        {"other": 20},  # too few of them: mostly the transaction
+        {"fast": 1_000},  # both need as many
+        {"statements": None},  # it has none
+    ],
+)
+def test_statements_without_a_ladder_are_silent_otherwise(other) -> None:
+    assert found_by(statements.find, walks(elapsed_ms=12.0, **other)) == []
 
 
 @pytest.mark.parametrize("name", ["wisconsin", "oo1"])
