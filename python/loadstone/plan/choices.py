@@ -287,7 +287,12 @@ class Choices:
     """By default every tactic that the engine declares for studies."""
     within_s: Annotated[
         Seconds,
-        Option("--seconds", "SECONDS", "Measure for about this time.", commands=(STUDY,)),
+        Option(
+            "--seconds",
+            "SECONDS",
+            "Measure for about this time, one operation at least.",
+            commands=(STUDY,),
+        ),
     ] = 60.0
 
 
