@@ -11,6 +11,8 @@ from loadstone.text.numbers import duration, interval, listing, percent, plural,
 
 SHOWN_SHARE_MIN = 0.01
 """Rows that are smaller for every engine are told together."""
+SEEN_SHARE_MIN = 0.0005
+"""A tenth of a sample of a cell: less is a remainder of arithmetic."""
 OTHER = "all others"
 OWN = "its own timer:"
 NOT_MEASURABLE = "not measurable"
@@ -75,7 +77,9 @@ def _together(rows: Sequence[BudgetRow]) -> LadderCell:
 
 
 def share_words(share: float) -> str:
-    """A share, with a sign where it is negative."""
+    """A share, with a sign where it is negative; what is less than can be seen is nothing."""
+    if abs(share) < SEEN_SHARE_MIN:
+        return percent(0.0)
     return signed(share) if share < 0 else percent(share)
 
 
