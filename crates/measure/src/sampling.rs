@@ -9,9 +9,10 @@
 //! followed as well (`inherit`); a thread that starts while the sampler does may be missed. Buffers
 //! are read, and addresses looked up, outside the stretches: samples are told apart by their times.
 //!
-//! From one taking to the next the samples stand for all CPU time of the threads, but for a period
-//! of each event: so much of the time of the stretches, however short they are, is divided between
-//! the samples within them.
+//! From one taking to the next each event has a sample for every period that it counted, and tells
+//! its part of the next: so the samples stand for a known CPU time, which the threads' own clocks
+//! must tell as well. That share of the time of the stretches, however short they are, is divided
+//! between the samples within them.
 //!
 //! A sample in the kernel stands at the function that ran, or, where interrupts were off, at the
 //! one that let them in again: so each carries the system call or the exception it belongs to.
@@ -44,6 +45,9 @@ use threads::Snapshot;
 /// virtual machine some thirty.
 pub const FREQUENCY_HZ_MAX: u32 = 10_000;
 
+/// A period of an event ends while the buffers are emptied in one of some hundred takings.
+const DRAINS_MAX: usize = 4;
+
 /// Samples of this program and its servers, from its start to its end. The thread that started it
 /// calls it.
 #[derive(Debug)]
@@ -54,6 +58,8 @@ pub struct Sampler {
     begun: Option<Snapshot>,
     /// When the samples were last taken.
     since: Snapshot,
+    /// What the events then had of periods that were not over, all together.
+    unfinished_ns: u64,
     seen: Seen,
     threads: HashMap<u32, ThreadTime>,
     places: Places,
@@ -79,8 +85,9 @@ struct Seen {
 pub struct Profile {
     /// CPU time between two samples of a thread.
     pub period_ns: u64,
-    /// The share of the threads' CPU time that the samples stand for, since they were last taken;
-    /// `None` where the kernel is not sampled.
+    /// The share of the threads' CPU time that the samples stand for, since they were last taken:
+    /// above 1 where the events counted more than the threads' clocks. A thread that started since
+    /// then may add a period to it, or take one. `None` where the kernel is not sampled.
     pub shown: Option<f64>,
     /// Of the stretches together.
     pub elapsed_ns: u64,
@@ -130,6 +137,7 @@ impl Sampler {
         Self {
             clocks,
             since,
+            unfinished_ns: 0,
             period_ns,
             following,
             begun: None,
@@ -182,8 +190,8 @@ impl Sampler {
 
     /// The samples since the last call, by function. The following goes on.
     pub fn take(&mut self) -> Profile {
-        self.drain();
-        let shown = self.shown();
+        let unfinished_ns = self.unfinished_ns_drained();
+        let shown = self.shown(unfinished_ns);
         let seen = std::mem::take(&mut self.seen);
         self.server_processes.extend(families(&self.servers));
         let processes: HashSet<u32> = seen.kept.iter().map(|sample| sample.process).collect();
@@ -226,18 +234,34 @@ impl Sampler {
         counts
     }
 
-    /// Each event may lack the sample whose period it did not finish, or have that of one which
-    /// began before, and no more.
-    fn shown(&mut self) -> Option<f64> {
+    fn shown(&mut self, unfinished_ns: u64) -> Option<f64> {
         let now = self.clocks.now();
         let since = std::mem::replace(&mut self.since, now);
-        let following = self.following.as_ref().ok().filter(|following| following.kernel)?;
+        let before_ns = std::mem::replace(&mut self.unfinished_ns, unfinished_ns);
+        self.following.as_ref().ok().filter(|following| following.kernel)?;
         let spent = threads::between(&since, &self.since);
         let spent_ns: u64 = spent.iter().map(|spent| spent.cpu_ns).sum();
-        let (all, active) = (self.seen.all, following.active());
-        let least_ns = all.saturating_sub(active) * self.period_ns;
-        let most_ns = (all + active) * self.period_ns;
-        Some(spent_ns.clamp(least_ns, most_ns) as f64 / spent_ns.max(1) as f64)
+        let told_ns = (self.seen.all * self.period_ns + unfinished_ns).saturating_sub(before_ns);
+        Some(told_ns as f64 / spent_ns.max(1) as f64)
+    }
+
+    /// Empty the buffers, and tell what is left of periods that are not over. Again where one ended
+    /// meanwhile: its sample would be missed, or counted twice.
+    fn unfinished_ns_drained(&mut self) -> u64 {
+        let mut before = self.counted();
+        for _ in 0..DRAINS_MAX {
+            self.drain();
+            let after = self.counted();
+            if after.0 == before.0 {
+                return after.1;
+            }
+            before = after;
+        }
+        before.1
+    }
+
+    fn counted(&self) -> (u64, u64) {
+        self.following.as_ref().map_or((0, 0), |following| following.counted(self.period_ns))
     }
 
     /// Empty the buffers, and keep the samples within the stretches.

@@ -52,9 +52,11 @@ impl Following {
         self.events.iter().for_each(event::run);
     }
 
-    /// Events that counted any CPU time. Each is in the middle of a period.
-    pub fn active(&self) -> u64 {
-        self.events.iter().filter(|event| event::counted_ns(event) > 0).count() as u64
+    /// Periods that the events have counted to their end, and what they have of those that are not
+    /// over, in ns; all together.
+    pub fn counted(&self, period_ns: u64) -> (u64, u64) {
+        let counted = self.events.iter().map(event::counted_ns);
+        counted.fold((0, 0), |(whole, rest), ns| (whole + ns / period_ns, rest + ns % period_ns))
     }
 
     /// Whether a buffer fills up.
