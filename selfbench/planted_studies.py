@@ -88,7 +88,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Studied:
-    """What one study made of an operation: its blocks, all combinations in each; what a statement
+    """One operation of a study: its blocks, all combinations in each; the time that a statement
     takes beyond its time, as a share of the time at base; and what was found of it."""
 
     blocks: list[Block]
@@ -140,8 +140,8 @@ def _studies(switches: Sequence[str], operations: Sequence[str], seed: int) -> I
 
 
 def _overhead_ns(results: Mapping[str, CellResult]) -> float:
-    """What a statement takes beyond its planted time, by the A/A control at base, whose samples are
-    in no effect. The null engine's overhead would be too little: its code is always in the
+    """The time of a statement beyond its planted time, by the A/A control at base, whose samples
+    are in no effect. The null engine's overhead would be too little: its code is always in the
     processor's caches."""
     control = next(result for name, result in results.items() if is_aa_control(name))
     return median(sample.elapsed_ns for sample in control.samples) - TIME_US * 1000

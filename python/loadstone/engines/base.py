@@ -105,8 +105,8 @@ class Engine(System):
         """The plan the engine would use, as its own text; changes nothing."""
 
     def own_times(self, statement: str) -> Mapping[str, int]:
-        """What the engine's own timers tell of one execution of a statement: ns by a name that says
-        what is timed, `planning` and `execution` where it has these; empty without any. It executes
+        """The engine's own times of one execution of a statement: ns by a name that says what is
+        timed, `planning` and `execution` where it has these; empty without any. It executes
         the statement, within a transaction that is taken back."""
         del statement
         return {}

@@ -277,7 +277,7 @@ class Climbed(Reply, frozen=True):
 
 
 class OwnTime(Part, frozen=True):
-    """What one of the engine's own timers told of so many executions: their median."""
+    """One of the engine's own times, the median of so many executions."""
 
     name: str
     executions: int

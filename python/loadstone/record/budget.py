@@ -59,7 +59,7 @@ class BudgetRung:
 
 @dataclass(frozen=True, slots=True)
 class BudgetTimer:
-    """What one of the engine's own timers told of the statement: the median of so many executions.
+    """One of the engine's own times of the statement, the median of so many executions.
     A cross-check of the rungs and the samples, and no part of the budget."""
 
     name: str

@@ -76,7 +76,7 @@ class LadderTimer:
         return (RungText(ladder.COUNTED, text, self._engine.explain(text)),)
 
     def own_times(self, block: Block) -> tuple[OwnTime, ...]:
-        """What the engine's own timers tell of the first variation; empty for one that has none.
+        """The engine's own times of the first variation; empty for one that has none.
         Once at least, and no more often than in a part of a second."""
         engine = self._engine
         if type(engine).own_times is Engine.own_times:
