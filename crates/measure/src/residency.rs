@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{kernel, open_regular};
 
-/// Who answered.
+/// The source of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// The system call of that name (Linux 6.5).
@@ -32,7 +32,7 @@ pub struct Residency {
     pub resident: u64,
     /// Pages that the file's length takes.
     pub total: u64,
-    /// Who said so.
+    /// The source of the figures.
     pub method: Method,
 }
 

@@ -188,7 +188,7 @@ impl<A: Atomic> State<'_, A> {
     fn own(self, from: Word, to: u64) -> bool {
         let owned = self.0.exchange(from.0, to, Ordering::Acquire);
         if owned {
-            // Who sees a change that follows sees the latch, too, and reads again.
+            // A reader that sees a change that follows sees the latch, too, and reads again.
             A::fence(Ordering::Release);
         }
         owned

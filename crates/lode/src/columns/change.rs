@@ -173,7 +173,7 @@ impl Columns {
     ) -> Result<()> {
         let own = self.file;
         pages.write(page, |bytes| {
-            // Who leads here was read; the page itself was not.
+            // The page that leads here was read; this one was not.
             if page::u32_at(bytes, page::offset::FILE) != own
                 || bytes[page::offset::LEVEL] != level::VALUES
             {

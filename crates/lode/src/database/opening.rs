@@ -82,7 +82,7 @@ impl Database {
     fn open_files(path: &Path, tactics: &Tactics, read_only: bool) -> Result<Self> {
         let copies = MirroredFiles::of(path);
         let is_mirrored = copies.are_mirrored();
-        // Who only reads makes no state.
+        // An opening that only reads makes no state.
         if tactics.mirror != Mirroring::Off && (is_mirrored || !read_only) {
             let Opened { volume, log, mirror } = copies.open(tactics, read_only)?;
             let mut opened = Self::assemble(&Files { volume, log }, path, tactics, read_only)?;

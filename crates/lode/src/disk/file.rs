@@ -98,7 +98,7 @@ impl LockedFile {
         };
         let created = finish().map_err(failed).and_then(|()| Self::locked(file, path, true));
         created.inspect_err(|_| {
-            // Who learns why it is not wanted need not learn that it could not be removed either.
+            // The caller learns why it is not wanted; a failure to remove it adds nothing.
             let _ = fs::remove_file(path);
         })
     }

@@ -1,4 +1,4 @@
-//! Who holds one thing and who stands in line for it.
+//! The holders of one lock, and the transactions that wait for it.
 
 use std::collections::VecDeque;
 

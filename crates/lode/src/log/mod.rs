@@ -54,7 +54,7 @@ impl fmt::Display for Lsn {
     }
 }
 
-/// Who syncs what a commit waits for.
+/// The thread that syncs a commit's record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// Each for itself: writes up to its own record, and syncs. As many syncs as commits, unless

@@ -51,8 +51,8 @@ impl Log {
     }
 
     /// Take care that this many bytes of records can be appended without asking the disk for room.
-    /// Who keeps enough for what a rollback and a checkpoint will log cannot be stopped by a full
-    /// disk halfway through them.
+    /// A caller that keeps enough for the records of a rollback and a checkpoint is stopped by a
+    /// full disk in the middle of neither.
     pub fn make_room(&self, record_bytes: u64) -> Result<()> {
         let mut state = self.lock();
         state.check()?;

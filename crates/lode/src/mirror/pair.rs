@@ -1,4 +1,4 @@
-//! Who is in step while both copies are open, and what is told to whom when that changes.
+//! The copies that are in step while both are open, and what each is told when that changes.
 
 use std::io;
 use std::sync::PoisonError;
@@ -134,7 +134,7 @@ impl Pair {
         known.say(other, Claim::Alone)?;
         known.why[side] = error.to_string();
         self.set(side, Standing::Gone);
-        // Who is asked alone later shall not be taken for whole. Where this fails, the other knows.
+        // A copy opened alone later must not pass for whole. Where this fails, the other knows.
         let _ = known.say(side, Claim::Incomplete);
         Ok(())
     }

@@ -23,7 +23,7 @@ use crate::wire::{self, Access, Change, Hello, Link, Lock, Refusal, Reply, Reque
 /// Transactions of one connection at once, which is one thread of the client's.
 const TRANSACTIONS_MAX: usize = 64;
 
-/// Who has connected says hello within this time, or is somebody else's client.
+/// A client that has connected says hello within this time; else it is no client of ours.
 const HELLO_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A message that has begun ends within this time. Between messages a client is silent for as long

@@ -20,7 +20,7 @@ pub(crate) struct Active {
     none_left: Condvar,
 }
 
-/// Who runs, and since when.
+/// The transactions that run, and since when.
 #[derive(Default)]
 pub(crate) struct Writers {
     /// Where the log ended when each began.

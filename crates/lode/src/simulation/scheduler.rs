@@ -302,7 +302,7 @@ impl Running {
             can = timed;
         }
         if can.is_empty() {
-            // Who looks for room among pages that are drawn finds some at another draw.
+            // A thread that looks for room among drawn pages finds some at another draw.
             can = self.those(|thread| thread.state == State::Waiting);
             self.in_vain += 1;
         }

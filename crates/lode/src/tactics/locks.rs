@@ -6,7 +6,7 @@ named_tactic! {
     /// **What it does.** Chooses what a transaction locks until its end. `database`: the whole
     /// database, at its first operation, shared for a transaction that reads and exclusive for
     /// one that writes. `page`: each page when it is first read (shared) or changed (exclusive).
-    /// Who waits is served in the order of asking, but who asks for more of what it holds goes
+    /// Transactions wait in the order of asking, but one that asks for more of what it holds goes
     /// first; where some wait for each other in a circle, the youngest is rolled back and told so.
     /// **What it buys.** `database`: nothing is paid per page, and no deadlock is possible. `page`:
     /// transactions that touch different pages run side by side.

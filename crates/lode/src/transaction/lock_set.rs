@@ -13,7 +13,7 @@ use crate::pages::Pinned;
 use crate::sync::{Mutex, MutexGuard};
 use crate::tactics::Grain;
 
-/// Who gives locks to one transaction: the database's lock table, or a page server.
+/// The source of one transaction's locks: the database's lock table, or a page server.
 ///
 /// What only the type of a transaction needs is not for others to call.
 pub trait LockSource: Sized {

@@ -69,7 +69,7 @@ pub enum Reply {
     Refused(Refusal),
 }
 
-/// Who answers.
+/// The server that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
     /// The server's language.

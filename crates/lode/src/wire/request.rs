@@ -59,7 +59,7 @@ pub enum Request {
     },
 }
 
-/// Who asks for what.
+/// The client that asks, and for what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
     /// The client's language.

@@ -36,7 +36,7 @@ pub struct Transaction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anomaly {
     pub kind: Kind,
-    /// Who is concerned: of a cycle all, in order.
+    /// The transactions concerned: of a cycle all, in order.
     pub transactions: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ pub enum Kind {
     RealTime,
 }
 
-/// Who comes before whom, and why.
+/// Why one transaction comes before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Edge {
     WriteWrite,
@@ -197,7 +197,7 @@ fn lost_write(history: &[Transaction], lists: &Lists) -> Option<Anomaly> {
     lost.map(|(_, &writer)| Anomaly { kind: Kind::LostWrite, transactions: vec![writer] })
 }
 
-/// Who comes before whom.
+/// Which transaction comes before which.
 struct Graph {
     edges: Vec<Vec<(usize, Edge)>>,
 }

@@ -249,7 +249,7 @@ impl Workload {
             }
         }
         let database = machine.open(&self.tactics);
-        // Who takes a copy that could not be told that it is behind gets what it has.
+        // A copy that could not be told that it is behind gives what it has.
         if is_behind {
             database.map(Database::abandon).ok();
             return None;
