@@ -4,6 +4,7 @@ Listing names imports none of them; loading imports exactly the one asked for.
 """
 
 import re
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,9 @@ def _load(kind: str, name: str) -> Any:
                 f"{name} is an engine for {whose}, not for this benchmark",
                 hint=f"this one's engines: {known}",
             )
-        raise InputError(f"there is no {what} {name!r}", hint=f"installed: {known}")
+        near = get_close_matches(name, points, n=3, cutoff=0.6)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        raise InputError(f"there is no {what} {name!r}", hint=f"{meant}installed: {known}")
     point = points[name]
     try:
         return point.load()

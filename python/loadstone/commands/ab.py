@@ -7,6 +7,7 @@ import typer
 
 from loadstone.commands.run import DryRun, Page, PlanFile, Record, made, taking
 from loadstone.plan.choices import RUN
+from loadstone.planning.completion import engines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,10 @@ PRECISION_MOST = 0.015
 def ab(
     *,
     before: Annotated[
-        str, typer.Option(metavar="VARIANT", help="Take this variant as the baseline.")
+        str,
+        typer.Option(
+            metavar="VARIANT", help="Take this variant as the baseline.", autocompletion=engines
+        ),
     ],
     after: Annotated[
         str,
@@ -31,6 +35,7 @@ def ab(
             metavar="VARIANT",
             help="Compare this variant with it: another release (duckdb@2.0.0), a build"
             " (duckdb@venv:PATH, postgresql@PATH), or other tactics.",
+            autocompletion=engines,
         ),
     ],
     fail_on: Annotated[

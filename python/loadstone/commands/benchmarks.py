@@ -1,6 +1,6 @@
 """`loadstone benchmarks`: what can be run, and each benchmark's operations."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -32,12 +32,25 @@ def benchmarks(
     count: Annotated[
         int, typer.Option(metavar="N", min=1, help="Print the inputs of N variations.")
     ] = 10,
+    form: Annotated[
+        Literal["text", "json"],
+        typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
+    ] = "text",
 ) -> None:
     """List the benchmarks and their operations."""
     from loadstone import registry
-    from loadstone.diagnostics import console
+    from loadstone.diagnostics import console, tell
     from loadstone.errors import InputError
 
+    if form == "json":
+        from loadstone.control_characters import legible_json
+
+        if inputs is not None:
+            raise InputError("--inputs prints lines", hint="leave out --format")
+        names = [name] if name else _names()
+        told = [_described(registry.load_benchmark(one)(), edition) for one in names]
+        tell(legible_json({"benchmarks": told}, indent=2))
+        return
     screen = console()
     if name is None:
         if edition is not None:
@@ -80,6 +93,30 @@ def _names() -> list[str]:
     from loadstone import registry
 
     return registry.benchmark_names()
+
+
+def _described(benchmark: "Benchmark", edition: str | None) -> dict[str, Any]:
+    """A benchmark and its operations as plain values."""
+    editions = [edition] if edition else benchmark.editions
+    return {
+        "benchmark": benchmark.name,
+        "title": benchmark.title,
+        "default_edition": benchmark.default_edition,
+        "editions": {
+            one: [
+                {
+                    "operation": item.name,
+                    "title": item.title,
+                    "group": item.group,
+                    "query": item.query,
+                    "design": item.design,
+                    "presets": sorted(item.presets),
+                }
+                for item in benchmark.operations(one, _scale(benchmark, one))
+            ]
+            for one in editions
+        },
+    }
 
 
 def _overview(known: "list[Benchmark]") -> "Table":

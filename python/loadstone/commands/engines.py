@@ -1,6 +1,8 @@
 """`loadstone engines`: the engines, how each is driven, its tactics, and its gaps."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,13 +21,55 @@ CAPTION = (
 """Followed by the tactics of every engine."""
 
 
-def engines() -> None:
+def engines(
+    form: Annotated[
+        Literal["text", "json"],
+        typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
+    ] = "text",
+) -> None:
     """List the engines, and how each is driven.
 
     An engine is driven by statements, by a client program in Rust or Python, or by both. The lists
     have its versions and tactics, its counterpart of each storage structure of the papers, and the
-    measures that a client lacks.
+    measures that a client lacks. Where ENGINE@NUMBER stands below a version, other releases can be
+    measured beside it.
     """
+    from loadstone.diagnostics import tell
+
+    if form == "json":
+        from loadstone.control_characters import legible_json
+
+        told = [_described(name, seam) for name, seams in _roads() for seam in seams]
+        tell(legible_json({"engines": told}, indent=2))
+        return
+    _print()
+
+
+def _described(name: str, seam: str) -> "dict[str, Any]":
+    """One road to an engine as plain values."""
+    from loadstone import registry
+    from loadstone.errors import EngineError
+
+    road: dict[str, Any] = {"engine": name, "driven_by": DRIVEN_BY[seam]}
+    try:
+        kind = registry.load_system(seam, name)
+    except EngineError as error:
+        return {**road, "unavailable": error.message, "remedy": error.hint}
+    structures = kind.capabilities.structures.items()
+    return {
+        **road,
+        "versions": dict(kind.versions()),
+        "releases": bool(kind.distribution),
+        "takes_url": kind.takes_url,
+        "tactics": {each: list(tactic.names) for each, tactic in kind.tactics().items()},
+        "structures": {
+            what: {"supported": found.supported, "note": found.note} for what, found in structures
+        },
+    }
+
+
+def _print() -> None:
+    """Print the tables."""
     from rich.table import Table
 
     from loadstone.diagnostics import console
@@ -86,6 +130,8 @@ def _row(table: "Table", shown: str, seam: str, name: str) -> "type[System] | No
     road, versions = DRIVEN_BY[seam], _versions(kind)
     if issubclass(kind, Client):
         road, versions = f"client in {kind.language.title()}", versions or kind.library
+    if kind.distribution:
+        versions += f"\n{name}@NUMBER"
     table.add_row(shown, road, versions, "\n".join(_named(kind.capabilities.tactics)))
     return kind
 

@@ -5,13 +5,19 @@ from typing import Annotated
 
 import typer
 
+from loadstone.planning.completion import reports
+
 
 def report(
     record: Annotated[Path, typer.Argument(metavar="RECORD", help="Read the record of this run.")],
     form: Annotated[
         str,
         typer.Option(
-            "--format", "-f", metavar="NAME", help="Write html, md, csv, json or parquet."
+            "--format",
+            "-f",
+            metavar="NAME",
+            help="Write html, md, csv, json or parquet.",
+            autocompletion=reports,
         ),
     ] = "html",
     out: Annotated[

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from loadstone.plan.choices import DEFINED, RUN, Choice
+from loadstone.planning.completion import OF_CHOICES
 
 Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, which takes seconds.")]
 All = Annotated[
@@ -77,11 +78,18 @@ def _annotation(choice: Choice) -> Any:
     # A scale may be written as 1e5, which is text to a parser of whole numbers.
     item: Any = {"rows": str}.get(choice.name, choice.item)
     kind = list[item] | None if choice.many else item | None
+    complete = OF_CHOICES.get(choice.name)
     if not option.flag:
-        return Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
+        return Annotated[
+            kind,
+            typer.Argument(metavar=option.metavar, help=option.help, autocompletion=complete),
+        ]
     no = f"/--no-{option.flag.removeprefix('--')}" if choice.item is bool else ""
     metavar = option.metavar or None
-    return Annotated[kind, typer.Option(option.flag + no, metavar=metavar, help=option.help)]
+    return Annotated[
+        kind,
+        typer.Option(option.flag + no, metavar=metavar, help=option.help, autocompletion=complete),
+    ]
 
 
 @taking(RUN)

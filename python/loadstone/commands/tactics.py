@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from loadstone.planning.completion import engines
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -32,7 +34,10 @@ CHANGES = {
 
 def tactics(
     engine: Annotated[
-        str | None, typer.Argument(metavar="ENGINE", help="List the tactics of this engine.")
+        str | None,
+        typer.Argument(
+            metavar="ENGINE", help="List the tactics of this engine.", autocompletion=engines
+        ),
     ] = None,
     tactic: Annotated[
         str | None, typer.Argument(metavar="TACTIC", help="List only this tactic.")

@@ -10,6 +10,7 @@ never shown: records, logs and reports print `Variant.name`.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
@@ -266,8 +267,10 @@ def _pairs(
     unknown = [key for key, _ in pairs if not _is_ours(key, tactics)] if only_tactics else []
     if unknown:
         known = listed(tactics) or "none"
+        near = get_close_matches(unknown[0][:40], tactics, n=3, cutoff=0.6)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(
             f"{secret.shown(text.partition('?')[0])} has no tactic {unknown[0][:40]!r}",
-            hint=f"it can switch: {known}",
+            hint=f"{meant}it can switch: {known}",
         )
     return tuple(sorted(pairs))

@@ -1,0 +1,76 @@
+"""What a shell completes, what is meant by a mistyped name, and tables as JSON."""
+
+import json
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from loadstone import registry
+from loadstone.cli import app
+from loadstone.errors import InputError
+from loadstone.plan.variant import parse_variant
+from loadstone.planning import completion
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("loadstone run wis", ["wisconsin"]),
+        ("loadstone run --on duck", ["duckdb"]),
+        ("loadstone run --operation select-1%-h", ["select-1%-heap"]),
+        ("loadstone run --preset qui", ["quick"]),
+        ("loadstone run --temperature h", ["hot"]),
+        ("loadstone report --format par", ["parquet"]),
+        ("loadstone ab --before sql", ["sqlite"]),
+        ("loadstone tactics lod", ["lode"]),
+        ("loadstone run --on nothing-like-it", []),
+    ],
+)
+def test_a_shell_completes_values(words: str, found: list[str]) -> None:
+    environment = {"_LOADSTONE_COMPLETE": "complete_bash", "COMP_WORDS": words,
+                   "COMP_CWORD": str(len(words.split()) - 1)}  # fmt: skip
+    done = CliRunner().invoke(app, [], prog_name="loadstone", env=environment)
+    told = done.stdout.split()
+    assert told == found or (found and set(found) <= set(told) and len(told) < 20)
+
+
+def test_operations_of_every_benchmark_are_offered() -> None:
+    offered = completion.operations("")
+    assert {"select-1%-heap", "lookup"} <= set(offered)
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda: registry.load_engine("sqlit"), "did you mean sqlite?"),
+        (lambda: registry.load_benchmark("wisconsn"), "did you mean wisconsin?"),
+        (lambda: registry.load_report("parqet"), "did you mean parquet?"),
+        (lambda: parse_variant("sqlite?cach=1", frozenset({"cache"})), "did you mean cache?"),
+    ],
+)
+def test_a_mistyped_name_has_its_like(call, meant: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert meant in caught.value.hint
+
+
+def test_a_name_that_is_like_none_has_the_list_alone() -> None:
+    with pytest.raises(InputError) as caught:
+        registry.load_engine("xyzzy")
+    assert caught.value.hint.startswith("installed: ")
+
+
+@pytest.mark.parametrize("words", [["engines"], ["benchmarks"], ["benchmarks", "oo1"], ["tactics"]])
+def test_every_list_is_to_be_had_as_json(words: list[str], capsys) -> None:
+    get_command(app)([*words, "--format", "json"], standalone_mode=False)
+    (members,) = json.loads(capsys.readouterr().out).values()
+    assert len(members) == (1 if len(words) > 1 else len(members)) and members
+    assert all(isinstance(member, dict) for member in members)
+
+
+def test_engines_as_json_say_which_releases_can_be_chosen(capsys) -> None:
+    get_command(app)(["engines", "--format", "json"], standalone_mode=False)
+    told = json.loads(capsys.readouterr().out)["engines"]
+    chosen = {one["engine"] for one in told if one.get("releases")}
+    assert {"duckdb", "sqlite"} <= chosen and "lode" not in chosen
