@@ -48,9 +48,9 @@ impl DerefMut for Latched<'_> {
         self.changed = true;
         // SAFETY: as above, and `&mut self` makes this the only plain reference. Optimistic readers
         // may read through a `View` meanwhile: they load atomically, find the state word latched or
-        // its version advanced, and throw away what they saw. That their loads race with these
-        // plain stores is the one step that the language's model has no word for; it is every
-        // sequence lock's, and relaxed loads and plain stores are the same instructions.
+        // its version advanced, and throw away what they saw. By the letter of the language's model
+        // their loads must not race with these plain stores, which would have to be relaxed ones;
+        // on the processors that we build for both are the same instructions.
         #[expect(unsafe_code, reason = "a latched page is a plain array")]
         unsafe {
             &mut *self.buffer.pages.page(self.page).cast()
