@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from desk import Desk
 from pyarrow import csv, parquet
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "workload.md"
@@ -12,6 +13,8 @@ id,name,city,since,active,credit
 2,"Bo, B",Rome,2021-03-07,false,
 3,,Oslo,,true,2.25
 """
+QUICK = ("--on", "sqlite", "--on", "duckdb", "--temperature", "warm", "--repeat", "2", "--rounds",
+         "1", "--no-limits", "--no-overhead")  # fmt: skip
 ORDERS = "id,customer,placed,total\n" + "".join(
     f"{n},{n % 3 + 1},2024-{n % 12 + 1:02}-{n % 28 + 1:02} 10:15:00,{n * 7 % 100 + 0.1}\n"
     for n in range(200)
@@ -28,3 +31,19 @@ def made(place: Path) -> Path:
     (folder / "workload.toml").write_text(text, encoding="utf-8")
     parquet.write_table(csv.read_csv(folder / "customer.csv"), place / "customer.parquet")
     return folder
+
+
+def shop(desk: Desk) -> Path:
+    """The folder of the document's example."""
+    return made(desk.folder)
+
+
+def with_statement(desk: Desk, text: str) -> None:
+    """A workload of the customers and one statement."""
+    folder = shop(desk)
+    tables = '[data.customer]\nfile = "customer.csv"\n'
+    (folder / "workload.toml").write_text(tables + text, encoding="utf-8")
+
+
+def statuses(desk: Desk) -> dict[tuple[str, str], str]:
+    return {(r.cell.operation, r.cell.variant): r.status for r in desk.read().results}

