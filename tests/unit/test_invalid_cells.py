@@ -10,6 +10,7 @@ from report_fixture import make_run
 from loadstone.analysis.advice import advice
 from loadstone.analysis.compare.unjudged import judged
 from loadstone.plan.plan import Cell
+from loadstone.plan.role import Role
 from loadstone.plan.variant import has_share
 from loadstone.record.model import CellResult, ColdEvidence, Condition, Sample
 from loadstone.statistics import validity
@@ -92,6 +93,15 @@ def test_a_cell_near_the_overhead_or_the_clock_is_too_short():
     assert "harness alone takes 51%" in validity.of_instrument(samples(1000), samples(510), 50)
     assert "clock" in validity.of_instrument(samples(400, 400, 400), [], 50)
     assert not validity.of_instrument(samples(500), [], 50)
+
+
+def test_the_harness_is_a_part_of_the_limit_and_the_clock_is_not():
+    """Plain structures are nine tenths loops where a program walks them, and still the limit."""
+    near = (samples(1000, 1000), samples(900, 900), 50)
+    assert not validity.of_instrument(*near, Role.LIMIT)
+    for role in set(Role) - {Role.LIMIT}:
+        assert "harness alone takes 90%" in validity.of_instrument(*near, role)
+    assert "clock" in validity.of_instrument(samples(400), samples(300), 50, Role.LIMIT)
 
 
 @pytest.mark.parametrize(

@@ -314,13 +314,15 @@ class InterleavedGroup:
         for item in right:
             if self._plan.role_of(item.cell.variant) is Role.OVERHEAD:
                 continue
+            # An A/A control is what it controls once more.
+            role = self._plan.role_of(item.cell.variant.removesuffix(AA_SUFFIX))
             # What answers nothing (a rung of a ladder) is there to measure the harness.
             below = overhead if item.answers else []
             reason = (
                 validity.of_coldness(item.samples, item.answers, item.evidence)
                 or validity.of_work(item.samples, overhead)
                 or validity.of_share(item.samples, limited=has_share(item.cell.variant))
-                or validity.of_instrument(item.samples, below, self._clock_ns)
+                or validity.of_instrument(item.samples, below, self._clock_ns, role)
             )
             if reason:
                 item.status, item.reason = "invalid", reason
