@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from loadstone.clients.rust.embedded import SqliteClient
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
 from loadstone.run.planned import Planned, describe, plan_from
@@ -54,6 +55,16 @@ def test_a_program_takes_as_long_as_its_calls() -> None:
     fast, slow = planned(**own), planned(**own, on=("duckdb",))
     passes = 5 + 3 * slow.plan.warm_up
     assert slow.seconds() - fast.seconds() == pytest.approx(passes * 1000 * (300e-6 - 2e-6))
+
+
+def test_a_call_takes_what_it_takes_in_its_own_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OO7's walks are made of other calls than OO1's look-ups: a tenth of them, on SQLite."""
+    own = planned(benchmark="oo7", rows=(), operations=("T1",))
+    with_calls = own.seconds()
+    monkeypatch.setattr(SqliteClient, "calls_s", {"oo1": 2e-6})
+    of_calls = with_calls - own.seconds()
+    passes = 5 * (1 + own.plan.warm_up)
+    assert of_calls == pytest.approx(passes * 91_000 * 0.2e-6)
 
 
 def test_what_is_resumed_takes_no_longer_than_what_is_left() -> None:

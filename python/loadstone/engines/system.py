@@ -63,9 +63,9 @@ class System(ABC):
     only_reads_url: ClassVar[bool] = False
     """Whether it can do no more there than read tables as they stand."""
     capabilities: ClassVar[Capabilities]
-    call_s: ClassVar[float] = 0.0
-    """About how long one call takes that returns next to nothing, in seconds: for the estimate of a
-    run's time. 0 where a statement's own estimate covers it."""
+    calls_s: ClassVar[Mapping[str, float]] = {}
+    """About how long one call of a benchmark's program takes, in seconds, by the benchmark's name:
+    for the estimate of a run's time. None where a statement's own estimate covers it."""
     distribution: ClassVar[str] = ""
     """The package of Python that brings the engine whole, so that a worker can have another
     release of it: `duckdb@1.4.0`. Empty where there is none."""

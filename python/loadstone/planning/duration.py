@@ -109,7 +109,8 @@ def _samples_s(
         if cell.variant == NULL_ENGINE:
             continue
         operation = operations[cell.rows, cell.operation]
-        calls_s = benchmark.calls(operation) * engines[cell.variant].call_s
+        call_s = engines[cell.variant].calls_s.get(benchmark.name, 0.0)
+        calls_s = benchmark.calls(operation) * call_s
         once_s = SAMPLE_S + cell.rows * SAMPLE_TUPLE_S + calls_s
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":

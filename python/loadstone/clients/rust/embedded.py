@@ -44,7 +44,7 @@ class RustClient(Client):
     """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
     language: ClassVar[str] = "rust"
-    call_s: ClassVar[float] = 2e-6
+    calls_s: ClassVar[Mapping[str, float]] = {"oo1": 2e-6, "oo7": 0.2e-6}
     library: ClassVar[str] = "built in"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
@@ -254,7 +254,7 @@ class DuckdbClient(RustClient):
     """DuckDB by its C API, which the installed wheel's own library exports."""
 
     name: ClassVar[str] = "duckdb"
-    call_s: ClassVar[float] = 300e-6
+    calls_s: ClassVar[Mapping[str, float]] = {"oo1": 300e-6, "oo7": 250e-6}
     library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "program.duckdb"
     capabilities: ClassVar[Capabilities] = capabilities("duckdb", {}, own_tactics("duckdb"))

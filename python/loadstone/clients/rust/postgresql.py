@@ -28,7 +28,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     """Parts and connections are tables, put in order of their keys once, with B-trees."""
 
     name: ClassVar[str] = "postgresql"
-    call_s: ClassVar[float] = 30e-6
+    calls_s: ClassVar[Mapping[str, float]] = {"oo1": 30e-6, "oo7": 30e-6}
     capabilities: ClassVar[Capabilities] = capabilities(
         "postgresql",
         {},
