@@ -126,6 +126,13 @@ def test_the_planted_engine_s_rule() -> None:
     assert {on: planted(on) for on in times} == pytest.approx(times)
 
 
+def test_the_planted_engine_shows_another_plan_where_its_switch_says_so(
+    make_artificial: Make,
+) -> None:
+    plans = {on: make_artificial(f"planted?{on}=on").explain("SELECT") for on in "bcde"}
+    assert plans["b"] == plans["c"] == plans["e"] != plans["d"]
+
+
 def test_the_planted_engine_takes_the_time_of_its_tactics(
     make_artificial: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
