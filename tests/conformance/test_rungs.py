@@ -15,6 +15,7 @@ from loadstone.quel.counting import counting, query_of
 ROWS = [(i, i, i, "x") for i in range(1000)]
 RETRIEVE = "range of t is t retrieve (t.all) where t.unique2 < 77"
 INTO = "range of t is t retrieve into made (t.all) where t.unique2 < 77"
+APPEND = 'append to t (unique1 = 5000, unique2 = 5000, big = 5, string = "y")'
 UPDATE = "range of t is t replace t (big = 5) where t.unique2 < 77"
 
 
@@ -74,7 +75,7 @@ def test_what_is_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> N
     stay_unless_unsupported(loaded, ask)
 
 
-@pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE])
+@pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE, APPEND])
 def test_the_engines_own_timers_tell_a_part_of_what_a_clock_does(loaded: Engine, text: str) -> None:
     def ask() -> None:
         with loaded.taken_back():
