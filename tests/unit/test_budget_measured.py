@@ -19,6 +19,7 @@ from test_profile import ROWS, block
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.calibration.artificial import ArtificialEngine
 from loadstone.engines.components import Components, Rule
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.plan.variant import Variant
@@ -139,6 +140,25 @@ def test_the_counting_rung_tells_its_statement_and_plan(worker):
     (told,) = worker.answer(TellRungs(block(times=1), RUNGS)).rungs
     assert (told.rung, told.plan) == ("counted", "SCAN t")
     assert told.text.startswith("SELECT COUNT(*) FROM (SELECT")
+
+
+@pytest.mark.parametrize("planning_ns", [[7, 9, 8, 40, 1], []])
+def test_own_times_are_medians_and_one_that_is_refused_leaves_the_rungs(
+    worker, monkeypatch, planning_ns
+):
+    left = iter(planning_ns)
+
+    def own_times(self, statement):
+        for ns in left:
+            return {"planning": ns}
+        raise EngineError("it has no such right")
+
+    monkeypatch.setattr(SqliteEngine, "own_times", own_times)
+    told = worker.answer(TellRungs(block(times=1), RUNGS))
+    assert [rung.rung for rung in told.rungs] == ["counted"]
+    assert [(one.name, one.executions, one.elapsed_ns) for one in told.own_times] == (
+        [("planning", 5, 8)] if planning_ns else []
+    )
 
 
 UNPRIVILEGED = """
