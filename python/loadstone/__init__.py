@@ -38,5 +38,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What a program may use."""
+    """The names that a program may use."""
     return [*__all__]

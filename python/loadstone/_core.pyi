@@ -624,7 +624,7 @@ class Sampler:
     def __new__(cls, servers: Sequence[int], frequency_hz: int = 997) -> Self: ...
     @property
     def reason(self) -> str:
-        """What is missing, all samples or those in the kernel; empty if nothing is."""
+        """The missing samples, all or those in the kernel; empty if none is missing."""
     @property
     def samples_programs(self) -> bool: ...
     @property

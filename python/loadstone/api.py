@@ -66,7 +66,7 @@ class Record:
         return registry.load_report(form)().of(self.runs)
 
     def findings(self) -> list[str]:
-        """What the record shows, a sentence each, with its grade."""
+        """The record's findings, a sentence each, with its grade."""
         from loadstone.analysis.findings.learned import learned
         from loadstone.analysis.summary import summarise
 

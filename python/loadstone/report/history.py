@@ -60,7 +60,7 @@ def change(point: Point) -> str:
 
 
 def sentence(found: History) -> str:
-    """What the history is of, and how many changes it has."""
+    """The subject of the history, and the number of its changes."""
     changed = sum(bool(trend.changes) for trend in found.trends)
     files = len({told.path for told in found.told})
     return (

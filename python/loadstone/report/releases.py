@@ -32,7 +32,7 @@ def row(step: Step) -> tuple[str, ...]:
 
 
 def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
-    """What changed, where, and by how much; `between`: the number of releases between the two of a
+    """The change, its place and its size; `between`: the number of releases between the two of a
     step that were not measured."""
     changed = [step for step in found if step.changed]
     for step in changed:

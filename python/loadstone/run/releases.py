@@ -20,7 +20,7 @@ RANGE = ".."
 
 
 def order(release: str) -> tuple[int, ...]:
-    """What releases are sorted by: the numbers in them."""
+    """The key by which releases are sorted: the numbers in them."""
     return tuple(map(int, re.findall("[0-9]+", release)))
 
 
@@ -57,7 +57,7 @@ def plain(told: Iterable[str], *, short: bool) -> tuple[str, ...]:
 
 
 def _of_index(package: str) -> tuple[str, ...] | None:
-    """What the index lists; None where it cannot be asked."""
+    """The releases that the index lists; None where it cannot be asked."""
     if not find_spec("pip"):
         return None
     command = [sys.executable, "-m", "pip", "index", "versions", package,

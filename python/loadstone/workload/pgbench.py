@@ -28,7 +28,7 @@ _PREFIX = "variable_"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a script sets, in its order, and its statement."""
+    """The settings of a script, in its order, and its statement."""
 
     sets: tuple[tuple[str, ast.expr], ...]
     text: str
