@@ -1,7 +1,10 @@
 """A user's own tables asked as they stand, as their user asks them."""
 
+import os
+import signal
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -98,3 +101,54 @@ def test_tables_as_they_stand_need_a_database_in_each_variant(desk: Desk) -> Non
     ran = desk.run("run", "./shop", "--on", file, "--dry-run")
     assert ran.returncode == 2
     assert "would change a table of yours" in ran.stderr
+
+
+def test_a_query_without_data_says_both_ways_to_its_table(desk: Desk) -> None:
+    file = f"sqlite://{desk.folder}/a.db"
+    ran = desk.run("run", "--sql", "SELECT * FROM orders", "--on", file, "--on", "duckdb")
+    assert ran.returncode == 2
+    assert "reads orders, no table of this workload" in ran.stderr
+    assert "--data" in ran.stderr
+    assert "in each --on" in ran.stderr
+
+
+ENDLESS = (
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) AS n FROM r, a"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.machine
+def test_ctrl_c_waits_for_no_statement_where_nothing_is_to_be_removed(desk: Desk) -> None:
+    file = desk.folder / "a.db"
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("CREATE TABLE a (b INTEGER)")
+        db.execute("INSERT INTO a VALUES (1)")
+        db.commit()
+    before = file.read_bytes()
+    on = ("--on", f"sqlite://{file}", "--no-overhead", "--no-limits", "--time-limit", "100000")
+    process = desk.start("run", "--sql", ENDLESS, *on, "--record", str(desk.record))
+    while not any(_busy(pid) for pid in _started_by(process.pid)):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=90)[1]  # the statement has no end of its own
+    assert process.returncode == 130, told
+    assert "interrupted" in told
+    assert "left" not in told
+    assert file.read_bytes() == before
+    assert desk.leftovers() == []
+
+
+def _started_by(pid: int) -> list[int]:
+    """Whatever thread of it started them."""
+    listed = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for one in listed for child in one.read_text("ascii").split()]
+
+
+def _busy(pid: int) -> bool:
+    """Whether a worker has computed for longer than its start takes."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    except OSError:
+        return False
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK") > 4

@@ -32,6 +32,9 @@ from loadstone.run.scratch import Claim
 REPLACEMENTS_MAX = 20
 """A variant whose worker died this often is given up: its other cells fail with that reason."""
 
+STATEMENT_S_MAX = 0.5
+"""An interrupted run waits so long for the statement in flight where it leaves nothing behind."""
+
 R = TypeVar("R", bound=Reply)
 
 
@@ -323,8 +326,10 @@ class VariantWorker:
         self._drop_spare()
         if self._worker is not None:
             try:
-                # Behind a statement in flight, where the run was interrupted.
-                self._worker.ask(messages.Remove(), limit_s=self._plan.time_limit_s)
+                # Behind a statement in flight, where the run was interrupted. Where nothing of ours
+                # is to be removed, there is nothing to wait for.
+                limit_s = STATEMENT_S_MAX if self._as_it_stands else self._plan.time_limit_s
+                self._worker.ask(messages.Remove(), limit_s=limit_s)
                 self._remain += self._worker.close()
                 removed = True
             except LoadstoneError:

@@ -128,12 +128,18 @@ def _told(error: SqlglotError) -> str:
     return str(error).splitlines()[0][:200]
 
 
+_NO_DATA = (
+    "give it the table's file by --data; or name the database in which it stands, in each --on:"
+    " sqlite:///FILE, duckdb:///FILE, postgresql://…"
+)
+
+
 def check_tables(tree: Tree, known: Sequence[str], where: str) -> None:
     """Raise `InputError` where it reads a table that the workload does not have."""
     names = {name.lower() for name in known}
     for table in _tables(tree):
         if table.name.lower() not in names or table.db:
-            has = f"it has {', '.join(known)}" if known else "give it the table's file by --data"
+            has = f"it has {', '.join(known)}" if known else _NO_DATA
             shown = table.sql()[:60]
             raise InputError(f"{where} reads {shown}, no table of this workload", hint=has)
 
