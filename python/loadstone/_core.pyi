@@ -17,10 +17,10 @@ __all__ = [
     "disable_idle_states", "effective_samples", "evict", "export", "growth_exponent",
     "intended_starts", "interval_of_median", "interval_of_paired_ratio", "io_bytes", "lode_connect",
     "lode_mirror", "lode_profiles", "lode_tactics", "lode_tactics_of", "mapped_bytes",
-    "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_client", "oo7_engines",
-    "oo7_inputs", "oo7_measures", "outliers", "page_out", "pretouch", "processor_times",
-    "quel_format", "quel_parse", "reads_past_calls", "relations", "resident_pages", "schedule",
-    "spin_ns",
+    "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_checksum", "oo7_client",
+    "oo7_engines", "oo7_inputs", "oo7_measures", "oo7_rows", "outliers", "page_out", "pretouch",
+    "processor_times", "quel_format", "quel_parse", "reads_past_calls", "relations",
+    "resident_pages", "schedule", "spin_ns",
 ]  # fmt: skip
 
 # --- datasets -----------------------------------------------------------------------------
@@ -218,6 +218,21 @@ def oo7_inputs(parts: int, fan_out: int, seed: int, measure: str, iteration: int
     """The input of an iteration of an operation: atomic parts (Q1, T7), composite parts with the
     documents of the titles (Q4), the base assemblies that get a new component (S1, S2); empty for
     the others. ValueError for a database that there is not."""
+
+def oo7_rows(
+    parts: int, fan_out: int, seed: int, relation: str, owner: int | None = None
+) -> list[tuple[Any, ...]]:
+    """The rows of a relation of OO7's database (module, manual, complexassembly, baseassembly,
+    componentpriv, componentshar, compositepart, document, atomicpart, connection), or those of one
+    owner: of the object itself, or of the base assembly or composite part that they belong to.
+    Columns as `crates/clients/src/oo7/sql.rs` has them. Composite parts beyond the database's last
+    are those that S1 makes. ValueError for a relation or a database that there is not."""
+
+def oo7_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
+    """(count, checksum) of what a client in Python saw, as the client in Rust counts it: `part`
+    (id, type, date, x, y, document), `complex` and `base` (id, type, date), `pair` (part, title),
+    `letters` (found, length), `ends` (first, last character); or of rows found stored, as
+    `oo7_rows` has them, by the relation's name. ValueError for another kind."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
     """The input of an iteration of a measure, for a client in Python: ids (look-up,

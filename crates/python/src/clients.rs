@@ -2,6 +2,7 @@
 
 mod inputs;
 mod oo7;
+mod oo7_rows;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

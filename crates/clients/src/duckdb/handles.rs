@@ -259,6 +259,11 @@ impl Rows {
 }
 
 impl Chunk<'_> {
+    /// Its rows.
+    pub const fn count(&self) -> usize {
+        self.size
+    }
+
     /// A column of integers.
     #[expect(unsafe_code, reason = "the C interface")]
     pub fn ints(&self, column: usize) -> &[i32] {

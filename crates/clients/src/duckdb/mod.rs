@@ -4,3 +4,5 @@
 mod api;
 mod handles;
 pub mod oo1;
+pub mod oo7;
+mod session;

@@ -2,6 +2,7 @@
 
 use loadstone_datasets::oo7::Database;
 
+use crate::duckdb::oo7 as duckdb;
 use crate::error::ClientError;
 use crate::lmdb::oo7 as lmdb;
 use crate::lode::oo7 as lode;
@@ -9,14 +10,16 @@ use crate::memory::oo7 as memory;
 use crate::null::oo7 as null;
 use crate::oo7::driver::Driver;
 use crate::oo7::{Client, Program};
+use crate::postgresql::oo7 as postgresql;
 use crate::sqlite::oo7 as sqlite;
 use crate::tactics::{Address, Tactics};
 
 /// The names that [`open`] knows.
-pub const ENGINES: [&str; 5] = ["memory", "null", "sqlite", "lmdb", "lode"];
+pub const ENGINES: [&str; 7] = ["memory", "null", "sqlite", "duckdb", "postgresql", "lmdb", "lode"];
 
 /// Values of tactics that OO1's program has and this one does not, each with its reason.
-const OTHERS: [(&str, &str, &str, &str); 7] = [
+const OTHERS: [(&str, &str, &str, &str); 8] = [
+    ("duckdb", "statement", "batch", "a statement for a level takes it as long as ten look-ups"),
     ("lmdb", "access", "links", "OO7's program has objects under their ids"),
     ("lode", "access", "links", NO_DESIGN),
     ("lode", "access", "btree", NO_DESIGN),
@@ -44,8 +47,13 @@ pub fn open(
         "null" => program(null::Null::open, address, tactics, database),
         "sqlite" => {
             only(&mut tactics, "sqlite", "access", "rowid")?;
-            program(sqlite::Relational::open, address, tactics, database)
+            program(sqlite::open, address, tactics, database)
         }
+        "duckdb" => {
+            only(&mut tactics, "duckdb", "statement", "prepared")?;
+            program(duckdb::open, address, tactics, database)
+        }
+        "postgresql" => program(postgresql::open, address, tactics, database),
         "lmdb" => {
             only(&mut tactics, "lmdb", "access", "objects")?;
             program(lmdb::Lmdb::open, address, tactics, database)

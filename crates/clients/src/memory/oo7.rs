@@ -265,8 +265,8 @@ impl Driver for Memory {
     }
 
     #[inline]
-    fn part_id(&mut self, part: Place) -> Result<u32, ClientError> {
-        Ok(self.parts[part.at()].part.object.id)
+    fn identity(&self, part: Place) -> u64 {
+        part.0.into()
     }
 
     #[inline]

@@ -99,8 +99,8 @@ impl Driver for Null {
     }
 
     #[inline]
-    fn part_id(&mut self, part: u32) -> Result<u32, ClientError> {
-        Ok(part)
+    fn identity(&self, part: u32) -> u64 {
+        part.into()
     }
 
     #[inline]

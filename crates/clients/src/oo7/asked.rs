@@ -9,7 +9,7 @@ use crate::oo7::driver::Driver;
 use crate::oo7::visits::Visits;
 
 /// The module whose tree the traversals walk, but for T10.
-pub(super) const MODULE: u32 = 1;
+pub const MODULE: u32 = 1;
 
 /// What is asked: of which driver, with which inputs, and the meter of what that costs.
 pub struct Asked<'a, C> {

@@ -57,8 +57,9 @@ pub trait Driver: Transactions {
     /// The atomic part from which a composite part's graph is entered.
     fn root_part(&mut self, of: Self::Composite) -> Result<Self::Part, ClientError>;
 
-    /// The id of an atomic part.
-    fn part_id(&mut self, part: Self::Part) -> Result<u32, ClientError>;
+    /// What no other atomic part has, by which the loops know those that they visited: its id, or
+    /// that by which the engine itself knows an object. It never asks for the object.
+    fn identity(&self, part: Self::Part) -> u64;
 
     /// An atomic part: one call for each visit.
     fn read(&mut self, part: Self::Part) -> Result<Part, ClientError>;

@@ -1,30 +1,46 @@
 //! OO7 as relations, and its statements by what they are for: the SQL that engines take alike.
 //!
 //! A reference is the other object's id; a bag of references is a relation of its own, in which
-//! repeated ones are repeated rows. Parameters are numbered in the order of their first use.
+//! repeated ones are repeated rows. Parameters are numbered in the order of their first use. What
+//! asks them is in `relational.rs`, the rows to insert are in `rows.rs`.
 
-/// Tables, by their names, each with its columns.
-pub const TABLES: [(&str, &str); 10] = [
-    ("module", "id integer primary key, type text, builddate integer, root integer"),
-    ("manual", "id integer primary key, title text, textlen integer, text text"),
+/// Tables: what their rows are, their names and their columns.
+pub const TABLES: [(Stored, &str, &str); 10] = [
     (
+        Stored::Module,
+        "module",
+        "id integer primary key, type text, builddate integer, root integer",
+    ),
+    (Stored::Manual, "manual", "id integer primary key, title text, textlen integer, text text"),
+    (
+        Stored::Complex,
         "complexassembly",
         "id integer primary key, type text, builddate integer, super integer, module integer",
     ),
     (
+        Stored::Base,
         "baseassembly",
         "id integer primary key, type text, builddate integer, super integer, module integer",
     ),
-    ("componentpriv", "assembly integer, composite integer"),
-    ("componentshar", "assembly integer, composite integer"),
-    ("compositepart", "id integer primary key, type text, builddate integer, rootpart integer"),
-    ("document", "id integer primary key, title text, composite integer, text text"),
+    (Stored::Private, "componentpriv", "assembly integer, composite integer"),
+    (Stored::Shared, "componentshar", "assembly integer, composite integer"),
     (
+        Stored::Composite,
+        "compositepart",
+        "id integer primary key, type text, builddate integer, rootpart integer",
+    ),
+    (
+        Stored::Document,
+        "document",
+        "id integer primary key, title text, composite integer, text text",
+    ),
+    (
+        Stored::Part,
         "atomicpart",
         "id integer primary key, type text, builddate integer, x integer, y integer, \
          docid integer, composite integer",
     ),
-    ("connection", "frm integer, too integer, type text, length integer"),
+    (Stored::Connection, "connection", "frm integer, too integer, type text, length integer"),
 ];
 
 /// The specification's indexes beside those on ids, and one for each way in which a reference or a
@@ -54,6 +70,7 @@ pub enum Query {
     RootPart,
     Part,
     Connected,
+    ConnectedParts,
     Dated,
     Scan,
     CompositeOf,
@@ -81,11 +98,15 @@ pub enum Query {
     DeletePrivate,
     DeleteShared,
     DeleteComposite,
+    LevelIds,
+    LevelParts,
+    LevelJoined,
 }
 
 impl Query {
-    /// All, in the order of their declaration, which is that of the prepared ones.
-    pub const ALL: [Self; 34] = [
+    /// All that every engine takes, in the order of their declaration, which is that of the
+    /// prepared ones.
+    pub const ALL: [Self; 35] = [
         Self::Root,
         Self::ComplexBelow,
         Self::BasesBelow,
@@ -93,6 +114,7 @@ impl Query {
         Self::RootPart,
         Self::Part,
         Self::Connected,
+        Self::ConnectedParts,
         Self::Dated,
         Self::Scan,
         Self::CompositeOf,
@@ -122,7 +144,11 @@ impl Query {
         Self::DeleteComposite,
     ];
 
-    /// Its SQL.
+    /// Those that take an array of ids, of engines that have arrays: declared, and prepared, behind
+    /// the others. Each engine has its own word for the rows of an array.
+    pub const LEVELS: [Self; 3] = [Self::LevelIds, Self::LevelParts, Self::LevelJoined];
+
+    /// Its SQL; none of [`Query::LEVELS`].
     pub const fn sql(self) -> &'static str {
         match self {
             Self::Root => "SELECT root FROM module WHERE id = $1",
@@ -132,6 +158,10 @@ impl Query {
             Self::RootPart => "SELECT rootpart FROM compositepart WHERE id = $1",
             Self::Part => "SELECT id, type, builddate, x, y, docid FROM atomicpart WHERE id = $1",
             Self::Connected => "SELECT too FROM connection WHERE frm = $1",
+            Self::ConnectedParts => {
+                "SELECT p.id, p.type, p.builddate, p.x, p.y, p.docid FROM connection c \
+                 JOIN atomicpart p ON p.id = c.too WHERE c.frm = $1"
+            }
             Self::Dated => {
                 "SELECT id, type, builddate, x, y, docid FROM atomicpart \
                  WHERE builddate BETWEEN $1 AND $2"
@@ -208,24 +238,27 @@ pub const CONTENTS: [(Stored, &str); 10] = [
     (Stored::Connection, "SELECT frm, too, type, length FROM connection"),
 ];
 
-/// What a row of [`CONTENTS`] is.
+/// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
+    /// A module.
     Module,
+    /// A module's manual.
     Manual,
+    /// A complex assembly.
     Complex,
+    /// A base assembly.
     Base,
+    /// A private component of a base assembly.
     Private,
+    /// A shared component of a base assembly.
     Shared,
+    /// A composite part.
     Composite,
+    /// A composite part's document.
     Document,
+    /// An atomic part.
     Part,
+    /// A connection.
     Connection,
-}
-
-/// A complex assembly that was reached: its level tells of which class its assemblies are.
-#[derive(Debug, Clone, Copy)]
-pub struct Complex {
-    pub id: u32,
-    pub level: u32,
 }

@@ -13,29 +13,73 @@ pub struct Walk<'a, C: Driver> {
     links: Vec<C::Part>,
 }
 
-/// Atomic parts visited since a composite part was entered: the entry's number under each id.
-#[derive(Default)]
+/// Atomic parts visited since a composite part was entered: a table with open addressing, in which
+/// what an earlier entry left is as good as empty.
 struct Seen {
-    entered: Vec<u32>,
+    /// Identities, and the entry in which each was put in.
+    slots: Box<[(u64, u32)]>,
     entry: u32,
+    /// Of this entry.
+    count: usize,
+}
+
+/// Of the smallest table: four times the atomic parts of a composite part of the small database.
+const SLOTS_MIN: usize = 128;
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { slots: vec![(0, 0); SLOTS_MIN].into_boxed_slice(), entry: 0, count: 0 }
+    }
 }
 
 impl Seen {
     /// Nothing is seen yet.
     fn enter(&mut self) {
         self.entry += 1;
+        self.count = 0;
     }
 
     /// Whether it is seen for the first time.
     #[inline]
-    fn insert(&mut self, id: u32) -> bool {
-        let place = id as usize;
-        if place >= self.entered.len() {
-            self.entered.resize(place + 1, 0);
+    fn insert(&mut self, identity: u64) -> bool {
+        let last = self.slots.len() - 1;
+        let mut place = hash(identity) as usize & last;
+        loop {
+            let (there, entry) = self.slots[place & last];
+            if entry != self.entry {
+                break;
+            }
+            if there == identity {
+                return false;
+            }
+            place += 1;
         }
-        let before = std::mem::replace(&mut self.entered[place], self.entry);
-        before != self.entry
+        self.slots[place & last] = (identity, self.entry);
+        self.count += 1;
+        if 2 * self.count > self.slots.len() {
+            self.grow();
+        }
+        true
     }
+
+    /// Twice as large, with what is seen in it.
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![(0, 0); 2 * self.slots.len()].into_boxed_slice();
+        let slots = std::mem::replace(&mut self.slots, larger);
+        self.count = 0;
+        for (identity, entry) in slots {
+            if entry == self.entry {
+                self.insert(identity);
+            }
+        }
+    }
+}
+
+/// Fibonacci hashing, the upper bits below: identities are ids in a row, or addresses.
+#[inline]
+const fn hash(identity: u64) -> u64 {
+    identity.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
 impl<'a, C: Driver> Walk<'a, C> {
@@ -78,8 +122,7 @@ impl<'a, C: Driver> Walk<'a, C> {
         let root = self.driver.root_part(composite)?;
         self.calls += 1;
         self.seen.enter();
-        let id = self.driver.part_id(root)?;
-        self.seen.insert(id);
+        self.seen.insert(self.driver.identity(root));
         at(self, root, true)?;
         self.descend(root, at)
     }
@@ -95,8 +138,7 @@ impl<'a, C: Driver> Walk<'a, C> {
         self.calls += 1;
         for place in first..self.links.len() {
             let next = self.links[place];
-            let id = self.driver.part_id(next)?;
-            if self.seen.insert(id) {
+            if self.seen.insert(self.driver.identity(next)) {
                 at(self, next, false)?;
                 self.descend(next, at)?;
             }
@@ -123,4 +165,27 @@ pub(super) fn t1<C: Driver>(
         })?;
     }
     Ok(walk.calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SLOTS_MIN, Seen};
+
+    /// Ids in a row, and those of pages with slots, as engines have them; more than the table holds
+    /// at first.
+    #[test]
+    fn each_is_seen_once_in_an_entry_whatever_its_identity() {
+        let mut seen = Seen::default();
+        for step in [1, 1 << 16, 1 << 32, 0x100_0001] {
+            for _ in 0..3 {
+                seen.enter();
+                let all = (1..=2 * SLOTS_MIN as u64).map(|number| number * step);
+                let first = all.clone().filter(|&one| seen.insert(one)).count();
+                assert_eq!(
+                    (first, all.filter(|&one| seen.insert(one)).count()),
+                    (2 * SLOTS_MIN, 0)
+                );
+            }
+        }
+    }
 }

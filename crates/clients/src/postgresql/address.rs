@@ -3,6 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::ENGINE;
+use crate::error::ClientError;
+use crate::tactics::{Address, Tactics};
+
 const KEYWORDS: &str = "host, port, user, dbname, password, schema";
 
 const SCHEMA_DEFAULT: &str = "loadstone_oo1";
@@ -62,6 +66,20 @@ pub struct Server {
 }
 
 impl Server {
+    /// The server of an address, which must be where the tactic `place` has it.
+    pub fn at(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
+        let place = [("address", None), ("socket", Some(true)), ("tcp", Some(false))];
+        let place = tactics.take("place", &place)?;
+        let server = Self::parse(&address.database)
+            .map_err(|message| ClientError::engine(ENGINE, "reading its address", message))?;
+        let is_socket = matches!(server.transport, Transport::Socket { .. });
+        if place.is_some_and(|wanted| wanted != is_socket) {
+            let message = format!("place= asks for another way than that to {server}");
+            return Err(ClientError::engine(ENGINE, "connecting", message));
+        }
+        Ok(server)
+    }
+
     /// An address in libpq's form: `host=/tmp port=5432 user=me dbname=db password='a b'`, and
     /// `schema=` beside libpq's own keywords. In quotes, `\'` and `\\` stand for themselves. A
     /// `host` that begins with `/` is a Unix socket's folder. Errors name keywords, no values.

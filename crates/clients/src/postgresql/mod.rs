@@ -5,10 +5,19 @@
 
 mod address;
 pub mod oo1;
+pub mod oo7;
 mod row;
+mod schema;
 mod session;
 mod statement;
 mod text;
 mod wire;
 
+use self::wire::WireError;
+use crate::error::ClientError;
+
 const ENGINE: &str = "postgresql";
+
+fn failed(doing: &'static str) -> impl Fn(WireError) -> ClientError + Copy {
+    move |error| ClientError::engine(ENGINE, doing, error)
+}

@@ -17,10 +17,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(oo7_client, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_engines, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_inputs, module)?)?;
+    module.add_function(wrap_pyfunction!(super::oo7_rows::oo7_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(super::oo7_rows::oo7_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_measures, module)?)
 }
 
-fn database(parts: u64, fan_out: u32, seed: u64) -> PyResult<Database> {
+pub fn database(parts: u64, fan_out: u32, seed: u64) -> PyResult<Database> {
     Database::new(parts, fan_out, seed).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

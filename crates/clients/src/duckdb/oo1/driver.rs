@@ -4,10 +4,11 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 
-use super::{DuckDb, int, list, schema};
+use super::{DuckDb, int, schema};
 use crate::clocked::Transactions;
 use crate::duckdb::api::ENGINE;
 use crate::duckdb::handles::Value;
+use crate::duckdb::session::list;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::habits::Habits;
@@ -15,37 +16,30 @@ use crate::oo1::part::{Kind, Link, Part};
 use crate::oo1::sql::{Handle, Query};
 use crate::oo1::visits::Visits;
 use crate::outcome::Sent;
-use crate::tactics;
 
 impl Transactions for DuckDb {
     fn begin(&mut self) -> Result<(), ClientError> {
-        if self.choices.spans_measure { self.begin_write() } else { Ok(()) }
+        self.session.begin()
     }
 
     fn end(&mut self) -> Result<(), ClientError> {
-        if self.choices.spans_measure { self.commit() } else { Ok(()) }
+        self.session.end()
     }
 
     fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.turn(|session| &mut session.begin)
+        self.session.begin_write()
     }
 
     fn commit(&mut self) -> Result<(), ClientError> {
-        self.turn(|session| &mut session.commit)
+        self.session.commit()
     }
 
     fn rollback(&mut self) -> Result<(), ClientError> {
-        match self.turn(|session| &mut session.rollback) {
-            // Nothing was begun, or a commit that failed has given it up already.
-            Err(ClientError::Engine { message, .. }) if message.contains("no transaction") => {
-                Ok(())
-            }
-            done => done,
-        }
+        self.session.rollback()
     }
 
     fn sent(&self) -> Option<Sent> {
-        Some(Sent { statements: self.executed, round_trips: None })
+        Some(self.session.sent())
     }
 }
 
@@ -55,13 +49,13 @@ impl Driver for DuckDb {
     type Handle = Handle;
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
-        self.session.statements.clear();
+        self.session.clear();
         schema::load(&self.session.connection, database)?;
         self.prepare()
     }
 
     fn another(&self) -> Result<Self, ClientError> {
-        Self::on(self.session.connection.another()?, self.path.clone(), self.choices)
+        Self::on(self.session.another()?, self.choices)
     }
 
     fn find(&mut self, id: u32) -> Result<(Handle, Part), ClientError> {
@@ -210,16 +204,12 @@ impl Driver for DuckDb {
     }
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
-        schema::size_bytes(&self.path)
+        self.session.size_bytes()
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
-        let mut terms = schema::terms(&self.session.connection)?;
-        self.begin()?;
-        let within = schema::in_transaction(&self.session.connection);
-        self.end()?;
-        terms.push(("transaction".to_owned(), tactics::transaction(within?).to_owned()));
-        if schema::is_loaded(&self.session.connection)?
+        let mut terms = self.session.terms()?;
+        if self.session.has(&schema::NAMES)?
             && let Some(habits) = Habits::of(self)?
         {
             let style = if habits.goes_by_levels() { "batch" } else { "prepared" };

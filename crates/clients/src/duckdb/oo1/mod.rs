@@ -4,109 +4,50 @@ mod driver;
 mod queries;
 mod schema;
 
-use std::fmt::Write;
-
 use crate::duckdb::api::ENGINE;
-use crate::duckdb::handles::{Chunk, Connection, Statement, Value};
+use crate::duckdb::handles::{Chunk, Value};
+use crate::duckdb::session::Session;
 use crate::error::ClientError;
 use crate::oo1::part::{Kind, Part};
 use crate::oo1::sql::{Handle, Hop, Query};
 use crate::tactics::{Address, Tactics};
 
-/// As much as the other engines keep in memory, so that caches are equal.
-const CACHE: &str = "256MiB";
-
-/// Values of the tactic `parallelism`: the engine's threads, in all.
-const PARALLELISM: [(&str, &str); 12] = [
-    ("1", "1"),
-    ("2", "2"),
-    ("3", "3"),
-    ("4", "4"),
-    ("6", "6"),
-    ("8", "8"),
-    ("12", "12"),
-    ("16", "16"),
-    ("24", "24"),
-    ("32", "32"),
-    ("64", "64"),
-    ("128", "128"),
-];
-
 /// A driver of one database file, with the tactics `parallelism`, `statement`, `hop` and
 /// `transaction`.
 pub struct DuckDb {
     session: Session,
-    path: String,
     choices: Choices,
-    /// Statements executed so far.
-    executed: u64,
 }
-
-/// A connection, and all that is prepared on it.
-struct Session {
-    /// By the place of their [`Query`]; empty until there is a database.
-    statements: Vec<Statement>,
-    begin: Statement,
-    commit: Statement,
-    rollback: Statement,
-    connection: Connection,
-}
-
-#[expect(unsafe_code, reason = "drivers move between threads")]
-// SAFETY: any one thread at a time may use a connection and its statements. They are all in here,
-// and no method hands one of them out: every use of the connection is a use of this value.
-unsafe impl Send for Session {}
 
 #[derive(Debug, Clone, Copy)]
 struct Choices {
     /// `statement=batch`: a batch traversal is one statement a level, not one recursive query.
     levels: bool,
     hop: Hop,
-    /// `transaction=measure`: one around all reads of a measure, not one around each call.
-    spans_measure: bool,
 }
 
 impl DuckDb {
     /// Open or create a database file with the library of `address`.
     pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
-        let threads = tactics.take("parallelism", &PARALLELISM)?;
+        let session = Session::open(address, tactics)?;
         let choices = Choices {
             levels: tactics.take("statement", &[("prepared", false), ("batch", true)])?,
             hop: tactics.take("hop", &[("lookup", Hop::Lookup), ("join", Hop::Join)])?,
-            spans_measure: tactics.take("transaction", &[("measure", true), ("call", false)])?,
         };
-        let library = address.library.as_deref().ok_or_else(|| {
-            let message = "its path is not given: it is the file of Python's module `_duckdb`";
-            ClientError::engine(ENGINE, "looking for its library", message)
-        })?;
-        let settings = [("threads", threads), ("memory_limit", CACHE)];
-        let connection = Connection::open(library, &address.database, &settings)?;
-        Self::on(connection, address.database.clone(), choices)
+        Self::on(session, choices)
     }
 
-    fn on(connection: Connection, path: String, choices: Choices) -> Result<Self, ClientError> {
-        let session = Session {
-            statements: Vec::new(),
-            begin: connection.prepare("BEGIN TRANSACTION", &[])?,
-            commit: connection.prepare("COMMIT", &[])?,
-            rollback: connection.prepare("ROLLBACK", &[])?,
-            connection,
-        };
-        let mut driver = Self { session, path, choices, executed: 0 };
-        if schema::is_loaded(&driver.session.connection)? {
+    fn on(session: Session, choices: Choices) -> Result<Self, ClientError> {
+        let mut driver = Self { session, choices };
+        if driver.session.has(&schema::NAMES)? {
             driver.prepare()?;
         }
         Ok(driver)
     }
 
     fn prepare(&mut self) -> Result<(), ClientError> {
-        let Session { statements, connection, .. } = &mut self.session;
-        statements.clear();
-        for query in Query::ALL {
-            let (sql, columns) = queries::statement(query, self.choices.hop);
-            statements.push(connection.prepare(sql, columns)?);
-        }
-        Ok(())
+        let hop = self.choices.hop;
+        self.session.prepare(Query::ALL.map(|query| queries::statement(query, hop)))
     }
 
     /// One statement, whose rows go to `visit` by the chunk.
@@ -116,16 +57,10 @@ impl DuckDb {
         parameters: &[Value<'_>],
         mut visit: impl FnMut(&Chunk<'_>),
     ) -> Result<(), ClientError> {
-        let statement = self.session.statements.get_mut(query as usize).ok_or_else(|| {
-            let message = "there is no OO1 database in its file: load one";
-            ClientError::engine(ENGINE, "looking for its statements", message)
-        })?;
-        self.executed += 1;
-        let mut rows = statement.execute(parameters)?;
-        while let Some(chunk) = rows.fetch() {
-            visit(&chunk);
-        }
-        Ok(())
+        self.session.ask(query as usize, parameters, |chunk| {
+            visit(chunk);
+            Ok(())
+        })
     }
 
     /// One statement whose rows are nobody's.
@@ -154,12 +89,6 @@ impl DuckDb {
         malformed
     }
 
-    /// Begin or end a transaction, by one of the session's statements for it.
-    fn turn(&mut self, which: fn(&mut Session) -> &mut Statement) -> Result<(), ClientError> {
-        self.executed += 1;
-        which(&mut self.session).execute(&[]).map(|_| ())
-    }
-
     fn step(
         &mut self,
         query: Query,
@@ -178,16 +107,4 @@ impl DuckDb {
 
 fn int(id: u32) -> Value<'static> {
     Value::Int(id.cast_signed())
-}
-
-/// A list as the engine reads it from text: its C interface binds no arrays of integers.
-fn list(ids: &[u32]) -> String {
-    let mut text = String::with_capacity(2 + 8 * ids.len());
-    text.push('[');
-    for (at, id) in ids.iter().enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        write!(text, "{comma}{id}").expect("a string takes all that is written");
-    }
-    text.push(']');
-    text
 }

@@ -1,17 +1,13 @@
-//! The database in its file: tables, load, indexes; and what the engine says of it.
-
-use std::io::ErrorKind;
+//! OO1's database in its file: tables, load, indexes.
 
 use loadstone_datasets::oo1::Database;
 
-use crate::duckdb::api::ENGINE;
-use crate::duckdb::handles::{Column, Connection, Value};
+use crate::duckdb::handles::{Connection, Value};
+use crate::duckdb::session::{made, settle};
 use crate::error::ClientError;
 use crate::oo1::part::Kind;
 
 const TABLES: &str = "
-    DROP TABLE IF EXISTS connection;
-    DROP TABLE IF EXISTS part;
     CREATE TABLE part (
         id INTEGER NOT NULL, type VARCHAR NOT NULL, x INTEGER NOT NULL, y INTEGER NOT NULL,
         build TIMESTAMP NOT NULL
@@ -29,44 +25,14 @@ const INDEXES: &str = "
     CREATE INDEX connection_too ON connection (too);
 ";
 
-/// What a term is called, and the query that reads it back as one text.
-const TERMS: [(&str, &str); 7] = [
-    ("version", "SELECT version()"),
-    ("durability", "SELECT 'fsync_mode ' || current_setting('fsync_mode')::VARCHAR"),
-    ("parallelism", "SELECT 'threads ' || current_setting('threads')::VARCHAR"),
-    ("cache", "SELECT 'memory_limit ' || current_setting('memory_limit')"),
-    (
-        "checkpoint",
-        "SELECT 'when the log has ' || current_setting('checkpoint_threshold')::VARCHAR",
-    ),
-    ("isolation", "SELECT 'snapshot'"),
-    (
-        "indexes",
-        "SELECT coalesce(string_agg(index_name || ' ' || expressions, ', ' ORDER BY index_name), \
-         'none') FROM duckdb_indexes() WHERE table_name IN ('part', 'connection')",
-    ),
-];
-
-/// Whether both tables are there.
-pub fn is_loaded(connection: &Connection) -> Result<bool, ClientError> {
-    let found = "SELECT count(*)::INTEGER FROM duckdb_tables() \
-                 WHERE schema_name = 'main' AND table_name IN ('part', 'connection')";
-    let mut rows = connection.prepare(found, &[Column::Int])?.execute(&[])?;
-    Ok(rows.fetch().is_some_and(|chunk| chunk.ints(0) == [2]))
-}
+/// The tables of OO1.
+pub const NAMES: [&str; 2] = ["part", "connection"];
 
 /// Make the tables in place of what OO1 had there, durable at return.
 pub fn load(connection: &Connection, database: &Database) -> Result<(), ClientError> {
-    connection.run("BEGIN TRANSACTION")?;
-    if let Err(error) = append(connection, database) {
-        // The first error is the one to tell of.
-        _ = connection.run("ROLLBACK");
-        return Err(error);
-    }
-    connection.run("COMMIT")?;
+    made(connection, |connection| append(connection, database))?;
     connection.run(INDEXES)?;
-    connection.run("ANALYZE")?;
-    connection.run("CHECKPOINT")
+    settle(connection)
 }
 
 fn append(connection: &Connection, database: &Database) -> Result<(), ClientError> {
@@ -87,38 +53,4 @@ fn append(connection: &Connection, database: &Database) -> Result<(), ClientErro
         appender.row(&[from, to, Value::Text(kind.text()), Value::Int(link.length)])?;
     }
     appender.finish()
-}
-
-/// Bytes of the file and of its log.
-pub fn size_bytes(path: &str) -> Result<u64, ClientError> {
-    let mut bytes = 0;
-    for name in [path.to_owned(), format!("{path}.wal")] {
-        match std::fs::metadata(&name) {
-            Ok(metadata) => bytes += metadata.len(),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(ClientError::engine(ENGINE, "measuring its size", error)),
-        }
-    }
-    Ok(bytes)
-}
-
-/// Whether a transaction is open: without one, each statement has a number of its own.
-pub fn in_transaction(connection: &Connection) -> Result<bool, ClientError> {
-    let number = || {
-        let query = "SELECT txid_current()::VARCHAR";
-        let mut rows = connection.prepare(query, &[Column::Text])?.execute(&[])?;
-        Ok(rows.fetch().map(|chunk| chunk.texts(0).row(0).to_vec()))
-    };
-    Ok(number()? == number()?)
-}
-
-/// What the engine says about itself.
-pub fn terms(connection: &Connection) -> Result<Vec<(String, String)>, ClientError> {
-    let mut terms = Vec::with_capacity(TERMS.len());
-    for (name, query) in TERMS {
-        let mut rows = connection.prepare(query, &[Column::Text])?.execute(&[])?;
-        let value = rows.fetch().map(|chunk| chunk.texts(0).row(0).to_vec()).unwrap_or_default();
-        terms.push((name.to_owned(), String::from_utf8_lossy(&value).into_owned()));
-    }
-    Ok(terms)
 }

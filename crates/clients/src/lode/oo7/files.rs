@@ -19,6 +19,9 @@ pub const TOO_SHORT: Failure = Failure::Malformed("a record that is too short fo
 
 const NOWHERE: Failure = Failure::Malformed("a reference that leads nowhere");
 
+/// Connections that leave an atomic part in most databases: so many are read at once.
+pub const AT_ONCE: usize = 3;
+
 /// In the catalog.
 pub const NAMES: [&str; 9] = [
     "objects.module",
@@ -193,6 +196,22 @@ impl Files {
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
+    /// An atomic part, and where its connections lead to if there are so many as most databases
+    /// have: both lie side by side. Else nowhere.
+    #[inline(always)]
+    pub fn part_and_ends(
+        &self,
+        pages: &impl PageRead,
+        at: Reference,
+    ) -> Result<(Part, [Reference; AT_ONCE])> {
+        if self.fan_out != AT_ONCE {
+            return Ok((self.part(pages, at)?, [Reference(0); AT_ONCE]));
+        }
+        let words = self.parts.read_at(pages, at, see::<{ PART_WORDS + AT_ONCE }>)?;
+        let [named, kind, tail, dated, to @ ..] = words.ok_or(TOO_SHORT)?;
+        Ok((record::part_of([named, kind, tail, dated]), to.map(Reference)))
+    }
+
     /// The id of an atomic part.
     #[inline(always)]
     pub fn part_id(&self, pages: &impl PageRead, at: Reference) -> Result<u32> {
@@ -208,9 +227,8 @@ impl Files {
         out: &mut Vec<Reference>,
     ) -> Result<()> {
         let fan_out = self.fan_out;
-        // So many as most databases have are read at once.
-        if fan_out == 3 {
-            let words = self.parts.read_at(pages, at, |view, at| view.words::<3>(at + TO))?;
+        if fan_out == AT_ONCE {
+            let words = self.parts.read_at(pages, at, |view, at| view.words::<AT_ONCE>(at + TO))?;
             out.extend_from_slice(&words.ok_or(TOO_SHORT)?.map(Reference));
             return Ok(());
         }

@@ -11,11 +11,11 @@ use std::ops::RangeInclusive;
 use loadstone_datasets::oo7::Database as Data;
 use lode::Database;
 use lode::internals::catalog;
-use lode::internals::objects::Reference;
+use lode::internals::objects::{Oid, Reference};
 use lode::remote::Remote;
 use lode::tactics::Prefetch;
 
-use self::files::{Class, Files};
+use self::files::{AT_ONCE, Class, Files};
 use super::ENGINE;
 use super::place::Place;
 use super::store::Store;
@@ -57,6 +57,9 @@ pub struct Lode<P: Place> {
     reader: Option<P::Reader>,
     writer: Option<P::Writer>,
     files: Option<Files>,
+    /// The atomic part that was read last, and where its connections lead to, which lie beside its
+    /// attributes: the program goes on from the object that it has, and does not look again.
+    at_hand: (Reference, [Reference; AT_ONCE]),
     store: Store<P>,
 }
 
@@ -72,12 +75,14 @@ impl<P: Place> Lode<P> {
         let files = Files::open(P::pages(&reader));
         drop(reader);
         let files = files.map_err(|failure| failure.told("finding its files"))?;
-        Ok(Self { reader: None, writer: None, files, store })
+        let at_hand = (Reference(0), [Reference(0); AT_ONCE]);
+        Ok(Self { reader: None, writer: None, files, at_hand, store })
     }
 
+    /// Nothing is in the program's hands any more.
     #[inline]
-    fn files(&self) -> Result<Files, ClientError> {
-        self.files.ok_or_else(not_loaded)
+    fn let_go(&mut self) {
+        self.at_hand = (Reference(0), [Reference(0); AT_ONCE]);
     }
 }
 
@@ -94,7 +99,7 @@ fn not_begun() -> ClientError {
 /// Ask within the transaction that reads, or the one that writes: compiled for the pages of either.
 macro_rules! ask {
     ($self:ident, $doing:literal, |$files:ident, $pages:ident| $asked:expr) => {{
-        let $files = $self.files()?;
+        let $files = $self.files.as_ref().ok_or_else(not_loaded)?;
         let answered = match (&$self.reader, &mut $self.writer) {
             (Some(reader), _) => {
                 let $pages = P::pages(reader);
@@ -113,7 +118,7 @@ macro_rules! ask {
 /// Change within the transaction that writes.
 macro_rules! change {
     ($self:ident, $doing:literal, |$files:ident, $pages:ident| $asked:expr) => {{
-        let $files = $self.files()?;
+        let $files = $self.files.as_ref().ok_or_else(not_loaded)?;
         let $pages = P::pages_mut($self.writer.as_mut().ok_or_else(not_begun)?);
         $asked.map_err(|failure| failure.told($doing))
     }};
@@ -121,7 +126,8 @@ macro_rules! change {
 
 impl<P: Place> Transactions for Lode<P> {
     fn begin(&mut self) -> Result<(), ClientError> {
-        self.files()?;
+        self.files.as_ref().ok_or_else(not_loaded)?;
+        self.let_go();
         self.reader = Some(P::reader(self.store.database()?));
         Ok(())
     }
@@ -135,6 +141,7 @@ impl<P: Place> Transactions for Lode<P> {
         // A read transaction of one's own would keep the write transaction from its locks.
         self.reader = None;
         self.rollback()?;
+        self.let_go();
         self.writer = Some(P::writer(self.store.database()?));
         Ok(())
     }
@@ -200,17 +207,27 @@ impl<P: Place> Driver for Lode<P> {
     }
 
     #[inline(always)]
-    fn part_id(&mut self, part: Reference) -> Result<u32, ClientError> {
-        ask!(self, "reading an atomic part", |files, pages| files.part_id(pages, part))
+    fn identity(&self, part: Reference) -> u64 {
+        // Where it lies in its page is a hint, which two references to one object may have two of.
+        part.id().map_or(0, Oid::to_u64)
     }
 
     #[inline(always)]
     fn read(&mut self, part: Reference) -> Result<Part, ClientError> {
-        ask!(self, "reading an atomic part", |files, pages| files.part(pages, part))
+        let (read, to) = ask!(self, "reading an atomic part", |files, pages| {
+            files.part_and_ends(pages, part)
+        })?;
+        self.at_hand = (part, to);
+        Ok(read)
     }
 
     #[inline(always)]
     fn connected(&mut self, part: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
+        let (at_hand, to) = &self.at_hand;
+        if *at_hand == part && to[0] != Reference(0) {
+            out.extend_from_slice(to);
+            return Ok(());
+        }
         ask!(self, "following connections", |files, pages| files.connected(pages, part, out))
     }
 
@@ -326,12 +343,14 @@ impl<P: Place> Driver for Lode<P> {
         composite: u32,
         receiver: u32,
     ) -> Result<(), ClientError> {
+        self.let_go();
         change!(self, "inserting a composite part", |files, pages| {
             files.insert(pages, database, composite, receiver)
         })
     }
 
     fn delete(&mut self, database: &Data, composite: u32) -> Result<(), ClientError> {
+        self.let_go();
         change!(self, "deleting a composite part", |files, pages| {
             files.delete(pages, database, composite)
         })

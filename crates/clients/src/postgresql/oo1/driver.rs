@@ -14,6 +14,7 @@ use crate::oo1::part::{Kind, Link, Part};
 use crate::oo1::sql::{Handle, Hop, Query};
 use crate::oo1::visits::Visits;
 use crate::outcome::Sent;
+use crate::postgresql::schema as shared;
 use crate::postgresql::statement::Value;
 use crate::postgresql::wire::Wire;
 use crate::tactics;
@@ -23,11 +24,11 @@ impl PostgreSql {
     /// what is sent; nothing of an empty database.
     fn found_habits(&mut self) -> Result<Vec<(String, String)>, ClientError> {
         let doing = failed("reading its terms");
-        if !schema::is_loaded(&mut self.session).map_err(doing)? {
+        if !shared::has(&mut self.session, &schema::NAMES).map_err(doing)? {
             return Ok(Vec::new());
         }
         let Some(habits) = Habits::of(self)? else { return Ok(Vec::new()) };
-        let prepared = schema::prepared(&mut self.session, &format!("{:?}", Query::Find));
+        let prepared = shared::prepared(&mut self.session, &format!("{:?}", Query::Find));
         let style = match prepared.map_err(doing)? {
             None => "text",
             Some(text) if text.contains("oo1_") => "procedure",
@@ -221,11 +222,11 @@ impl Driver for PostgreSql {
     }
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
-        schema::size_bytes(&mut self.session).map_err(failed("measuring its size"))
+        shared::size_bytes(&mut self.session).map_err(failed("measuring its size"))
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
-        let mut terms = schema::terms(&mut self.session).map_err(failed("reading its terms"))?;
+        let mut terms = shared::terms(&mut self.session).map_err(failed("reading its terms"))?;
         self.begin()?;
         let within = self.session.in_transaction;
         self.end()?;

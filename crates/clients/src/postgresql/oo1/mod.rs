@@ -11,14 +11,14 @@ use self::queries::Style;
 use crate::error::ClientError;
 use crate::oo1::part::{Kind, Part};
 use crate::oo1::sql::{Hop, Query};
-use crate::postgresql::address::{Server, Transport};
+use crate::postgresql::address::Server;
 use crate::postgresql::row::Row;
+use crate::postgresql::schema as shared;
 use crate::postgresql::session::Session;
 use crate::postgresql::statement::{Prepared, Value};
-use crate::postgresql::wire::WireError;
 use crate::tactics::{Address, Tactics};
 
-use super::ENGINE;
+use super::{ENGINE, failed};
 
 /// A driver of one server, with the tactics `statement`, `hop`, `transaction` and `place`.
 #[derive(Debug)]
@@ -57,20 +57,12 @@ impl PostgreSql {
             ("batch", Style::Batch),
         ];
         let transaction = [("call", Span::Call), ("measure", Span::Measure)];
-        let place = [("address", None), ("socket", Some(true)), ("tcp", Some(false))];
         let choices = Choices {
             statement: tactics.take("statement", &statement)?,
             hop: tactics.take("hop", &[("lookup", Hop::Lookup), ("join", Hop::Join)])?,
             transaction: tactics.take("transaction", &transaction)?,
         };
-        let place = tactics.take("place", &place)?;
-        let server = Server::parse(&address.database)
-            .map_err(|message| ClientError::engine(ENGINE, "reading its address", message))?;
-        let is_socket = matches!(server.transport, Transport::Socket { .. });
-        if place.is_some_and(|wanted| wanted != is_socket) {
-            let message = format!("place= asks for another way than that to {server}");
-            return Err(ClientError::engine(ENGINE, "connecting", message));
-        }
+        let server = Server::at(address, tactics)?;
         Self::connect(server, choices)
     }
 
@@ -80,8 +72,8 @@ impl PostgreSql {
         })?;
         let mut driver = Self { session, server, choices, statements: Vec::new() };
         let doing = failed("entering its schema");
-        schema::enter(&mut driver.session, &driver.server.schema).map_err(doing)?;
-        if schema::is_loaded(&mut driver.session).map_err(doing)? {
+        shared::enter(&mut driver.session, &driver.server.schema).map_err(doing)?;
+        if shared::has(&mut driver.session, &schema::NAMES).map_err(doing)? {
             driver.prepare()?;
         }
         Ok(driver)
@@ -172,10 +164,6 @@ impl<F: FnMut(Part)> Reader<F> {
     fn done(self) -> Result<(), ClientError> {
         self.malformed
     }
-}
-
-fn failed(doing: &'static str) -> impl Fn(WireError) -> ClientError + Copy {
-    move |error| ClientError::engine(ENGINE, doing, error)
 }
 
 fn int(id: u32) -> Value<'static> {

@@ -1,4 +1,4 @@
-//! The database in the server: tables, load, indexes, functions; and what the server says of it.
+//! OO1's database in the server: tables, load, indexes, functions.
 //!
 //! Parts lie in order of id, connections in order of the part they leave, since they are copied in
 //! that order. Indexes are made after the rows, each by a statement of its own.
@@ -8,14 +8,12 @@ use std::io::Write;
 use loadstone_datasets::oo1::Database;
 
 use crate::oo1::part::Kind;
+use crate::postgresql::schema::{checkpoint, enter, made, quoted, within};
 use crate::postgresql::session::Session;
 use crate::postgresql::wire::WireError;
 
-/// `@.` stands for the schema, by name: a database's event triggers may have changed the session's
-/// path before any of these statements, or at its start.
-const TABLES: [&str; 4] = [
-    "DROP TABLE IF EXISTS @.connection",
-    "DROP TABLE IF EXISTS @.part",
+/// `@.` stands for the schema: see [`within`].
+const TABLES: [&str; 2] = [
     "CREATE TABLE @.part (id int4 NOT NULL, type varchar(10) NOT NULL, x int4 NOT NULL, \
      y int4 NOT NULL, build timestamp NOT NULL)",
     "CREATE TABLE @.connection (frm int4 NOT NULL, too int4 NOT NULL, type varchar(10) NOT NULL, \
@@ -92,75 +90,12 @@ const FUNCTIONS: [(&str, &str, &str); 8] = [
     ),
 ];
 
-/// What a term is called, and the query that reads it back.
-const TERMS: [(&str, &str); 16] = [
-    ("version", "SHOW server_version"),
-    ("durability", "SELECT 'synchronous_commit ' || current_setting('synchronous_commit')"),
-    ("fsync", "SHOW fsync"),
-    ("full_page_writes", "SHOW full_page_writes"),
-    ("wal_sync_method", "SHOW wal_sync_method"),
-    ("isolation", "SHOW default_transaction_isolation"),
-    ("cache", "SELECT 'shared_buffers ' || current_setting('shared_buffers')"),
-    ("work_mem", "SHOW work_mem"),
-    ("jit", "SHOW jit"),
-    ("plan_cache_mode", "SHOW plan_cache_mode"),
-    (
-        "encryption",
-        "SELECT CASE WHEN ssl THEN 'TLS' ELSE 'none' END FROM pg_stat_ssl \
-         WHERE pid = pg_backend_pid()",
-    ),
-    ("parallelism", "SHOW max_parallel_workers_per_gather"),
-    (
-        // The statistics tell how far the rows lie in the order of a column.
-        "order of rows",
-        // `format` writes a number without asking for a cast, which could be a user's own.
-        "SELECT coalesce(string_agg(format('%s by %s %s', tablename, attname, \
-         round(correlation::numeric, 3)), ', ' ORDER BY tablename), 'not known') FROM pg_stats \
-         WHERE schemaname = current_schema() AND (tablename, attname) \
-         IN (('part', 'id'), ('connection', 'frm'))",
-    ),
-    ("schema", "SELECT current_schema()"),
-    (
-        "indexes",
-        "SELECT coalesce(string_agg(indexname || ' ' || substring(indexdef FROM '\\(.*\\)'), ', ' \
-         ORDER BY indexname), 'none') FROM pg_indexes WHERE schemaname = current_schema() \
-         AND tablename IN ('part', 'connection')",
-    ),
-    ("transport", "SELECT CASE WHEN inet_server_port() IS NULL THEN 'Unix socket' ELSE 'TCP' END"),
-];
-
-/// A name in SQL.
-pub fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// See and make unqualified names in one schema only, the system's own aside.
-pub fn enter(session: &mut Session, schema: &str) -> Result<(), WireError> {
-    session.execute(&format!("SET search_path TO {}", quoted(schema)))
-}
-
-/// A statement of ours with the schema's name in it.
-fn within(schema: &str, statement: &str) -> String {
-    statement.replace("@.", &format!("{}.", quoted(schema)))
-}
-
-/// Whether both tables are there.
-pub fn is_loaded(session: &mut Session) -> Result<bool, WireError> {
-    let found = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() \
-                 AND tablename IN ('part', 'connection')";
-    Ok(session.value(found)?.as_deref() == Some("2"))
-}
+/// The tables of OO1.
+pub const NAMES: [&str; 2] = ["part", "connection"];
 
 /// Make the schema and all in it, in place of what OO1 had there.
 pub fn load(session: &mut Session, schema: &str, database: &Database) -> Result<(), WireError> {
-    session.execute(&format!("CREATE SCHEMA IF NOT EXISTS {}", quoted(schema)))?;
-    session.execute("BEGIN")?;
-    if let Err(error) = copy(session, schema, database) {
-        // The first error is the one to tell of.
-        _ = session.execute("ROLLBACK");
-        return Err(error);
-    }
-    session.execute("COMMIT")?;
+    made(session, schema, |session| copy(session, schema, database))?;
     for statement in FINISH {
         session.execute(&within(schema, statement))?;
     }
@@ -173,15 +108,8 @@ pub fn load(session: &mut Session, schema: &str, database: &Database) -> Result<
     }
     // What comes now defines nothing, so no event trigger changes the path again.
     enter(session, schema)?;
-    match session.execute("CHECKPOINT") {
-        // Only some roles may: what is left in the log is the server's own business then.
-        Err(WireError::Server { code, .. }) if code == INSUFFICIENT_PRIVILEGE => Ok(()),
-        done => done,
-    }
+    checkpoint(session)
 }
-
-/// SQLSTATE, the manual's appendix A.
-const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
 fn copy(session: &mut Session, schema: &str, database: &Database) -> Result<(), WireError> {
     for statement in TABLES {
@@ -210,27 +138,4 @@ fn timestamp(seconds: i64) -> String {
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (hour, minute) = (second / 3_600, second / 60 % 60);
     format!("J{} {hour:02}:{minute:02}:{:02}", JULIAN_1970 + day, second % 60)
-}
-
-/// Bytes of both tables with their indexes.
-pub fn size_bytes(session: &mut Session) -> Result<u64, WireError> {
-    let size = "SELECT pg_total_relation_size('part') + pg_total_relation_size('connection')";
-    Ok(session.value(size)?.and_then(|text| text.parse().ok()).unwrap_or(0))
-}
-
-/// The text that the server has under that name for this session; `None` where it has none.
-pub fn prepared(session: &mut Session, name: &str) -> Result<Option<String>, WireError> {
-    session.value(&format!("SELECT statement FROM pg_prepared_statements WHERE name = '{name}'"))
-}
-
-/// What the server says about itself.
-pub fn terms(session: &mut Session) -> Result<Vec<(String, String)>, WireError> {
-    let mut terms = Vec::with_capacity(TERMS.len());
-    for (name, query) in TERMS {
-        let told = session.value(query)?.unwrap_or_default();
-        // Beside its workers, the session itself works.
-        let workers = if name == "parallelism" { told.parse::<u64>().ok() } else { None };
-        terms.push((name.to_owned(), workers.map_or(told, |n| (n + 1).to_string())));
-    }
-    Ok(terms)
 }
