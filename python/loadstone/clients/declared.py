@@ -4,13 +4,24 @@ tactics."""
 from collections.abc import Mapping
 from pathlib import Path
 
+from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
 from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.engines.tactic import Tactic, declared
+from loadstone.errors import UnsupportedError
 
 PROGRAMS = (oo1, oo7)
 """The benchmarks' programs; no two have a measure of one name."""
+
+
+def taken(database: ProgramDatabase, client: str) -> ProgramDatabase:
+    """A database for which the client has a program; or `UnsupportedError`."""
+    if not any(
+        isinstance(database, program.Database) and client in program.ENGINES for program in PROGRAMS
+    ):
+        raise UnsupportedError(f"{client}: it has no program for this benchmark")
+    return database
 
 
 def own_tactics(engine: str) -> dict[str, Tactic]:

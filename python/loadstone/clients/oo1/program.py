@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from loadstone import _core
-from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.errors import UnsupportedError
 
 MEASURES = tuple(_core.oo1_measures())
 ENGINES = frozenset(
@@ -17,13 +15,6 @@ ENGINES = frozenset(
 NO_PROGRAM = "it has no program for OO1"
 NONE = Database(200)
 """Before one is expected: the engine can be opened and asked for its terms, no more."""
-
-
-def taken(database: ProgramDatabase, client: str) -> Database:
-    """A database of OO1. Raises `UnsupportedError` for another benchmark's."""
-    if not isinstance(database, Database):
-        raise UnsupportedError(f"{client}: it has no program for this benchmark")
-    return database
 
 
 def opened(

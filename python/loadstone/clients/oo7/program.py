@@ -6,7 +6,7 @@ from loadstone import _core
 from loadstone.benchmarks.oo7.database import Database
 
 MEASURES = tuple(_core.oo7_measures())
-ENGINES = frozenset(_core.oo7_engines())
+ENGINES = frozenset(_core.oo7_engines()) | {"python-dict", "zodb", "ladybug"}
 NO_PROGRAM = "it has no program for OO7"
 
 

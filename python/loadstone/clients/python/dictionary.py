@@ -1,14 +1,16 @@
 """Plain Python objects in a dict: the limit of any database used from Python. Lost when closed."""
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.declared import capabilities
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
+from loadstone.clients.oo7.driver import Driver as Oo7Driver
+from loadstone.clients.oo7.objects import CONTAINERS
+from loadstone.clients.oo7.objects import ObjectDriver as Oo7ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.capabilities import Capabilities
@@ -21,7 +23,11 @@ class PlainPart:
     __slots__ = ("build_s", "id", "lengths", "origins", "to", "type", "types", "x", "y")
 
 
-class PlainByBuild:
+class PlainObject:
+    """An object of any class of OO7, with the attributes that it is given."""
+
+
+class PlainByKey:
     """Keys in a list in order, parts in a dict."""
 
     def __init__(self) -> None:
@@ -42,23 +48,22 @@ class PlainByBuild:
         return [self._parts[key] for key in keys]
 
 
-class DictionaryDriver(ObjectDriver):
+class Store:
     """No transaction, no durability."""
 
+    clear: Callable[[], None]
+    """The driver's: no object is left."""
+    fill: Callable[[Any], None]
+    """The driver's, which makes all objects."""
+    access: ClassVar[str]
+    """How an object is found."""
+
     def __init__(self) -> None:
-        self._clear()
+        self.clear()
 
-    def _clear(self) -> None:
-        self.by_id: dict[int, PlainPart] = {}
-        self.by_build = PlainByBuild()
-
-    def make(self) -> PlainPart:
-        """A plain object."""
-        return PlainPart()
-
-    def load(self, database: Database) -> None:
+    def load(self, database: Any) -> None:
         """In memory."""
-        self._clear()
+        self.clear()
         self.fill(database)
 
     def settle(self) -> None:
@@ -66,7 +71,7 @@ class DictionaryDriver(ObjectDriver):
 
     def close(self) -> None:
         """Let go of the objects."""
-        self._clear()
+        self.clear()
 
     def begin(self) -> None:
         """Nothing to begin."""
@@ -88,8 +93,38 @@ class DictionaryDriver(ObjectDriver):
         return {
             "durability": "none: the objects are lost when the program ends",
             "isolation": "none: no rollback, one user",
-            "setting.access": "references; dict on id, list in order of build",
+            "setting.access": self.access,
         }
+
+
+class DictionaryDriver(Store, ObjectDriver):
+    """OO1's parts."""
+
+    access = "references; dict on id, list in order of build"
+
+    def clear(self) -> None:
+        """No part is left."""
+        self.by_id: dict[int, PlainPart] = {}
+        self.by_build = PlainByKey()
+
+    def make(self) -> PlainPart:
+        """A plain object."""
+        return PlainPart()
+
+
+class DictionaryOo7Driver(Store, Oo7ObjectDriver):
+    """OO7's objects."""
+
+    access = "references; dicts on ids and titles, list in order of dates"
+
+    def clear(self) -> None:
+        """No object is left."""
+        for name in CONTAINERS:
+            setattr(self, name, PlainByKey() if name == "dates" else {})
+
+    def make(self) -> PlainObject:
+        """A plain object."""
+        return PlainObject()
 
 
 class DictionaryClient(PythonClient):
@@ -103,3 +138,7 @@ class DictionaryClient(PythonClient):
     def connect(self) -> Driver:
         """Empty."""
         return DictionaryDriver()
+
+    def connect_oo7(self) -> Oo7Driver:
+        """Empty."""
+        return DictionaryOo7Driver()

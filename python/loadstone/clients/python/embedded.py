@@ -1,7 +1,7 @@
 """Engines called by a client in Python: those with no other interface.
 
-Only the life cycle. The measures are in the module of OO1's loops, each engine's calls in a file of
-its own.
+Only the life cycle. The measures are in the modules of OO1's and OO7's loops, each engine's calls
+in a file of its own.
 """
 
 import gc
@@ -18,10 +18,14 @@ from loadstone import _core
 from loadstone._core import clock_ns
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
+from loadstone.benchmarks.oo7.database import Database as Oo7Database
 from loadstone.clients.base import Client, Measured
+from loadstone.clients.declared import taken
 from loadstone.clients.oo1.loops import Driver, run
-from loadstone.clients.oo1.program import NONE, taken
+from loadstone.clients.oo1.program import NONE
 from loadstone.clients.oo1.table_one import reportables
+from loadstone.clients.oo7 import loops as oo7
+from loadstone.clients.oo7.driver import Driver as Oo7Driver
 from loadstone.errors import EngineError, UnsupportedError
 
 
@@ -34,8 +38,8 @@ class PythonClient(Client):
     failures: ClassVar[tuple[type[Exception], ...]] = ()
     """The engine's exceptions, but for `LookupError`."""
 
-    database: Database = NONE
-    _driver: Driver | None = None
+    database: ProgramDatabase = NONE
+    _driver: Driver | Oo7Driver | None = None
 
     @property
     def path(self) -> Path:
@@ -46,13 +50,19 @@ class PythonClient(Client):
     def connect(self) -> Driver:
         """Open the engine on its present files, or on none, with the tactics set."""
 
+    def connect_oo7(self) -> Oo7Driver:
+        """The same, as OO7's program calls it."""
+        raise UnsupportedError(f"{self.name}: it has no program for OO7")
+
     def start(self) -> None:
         """Open the engine, with the database that is expected."""
         self.check(self.variant)
         self._opened()
 
     def expect(self, database: ProgramDatabase) -> None:
-        """It opens with any."""
+        """Another benchmark's is opened by another driver."""
+        if type(database) is not type(self.database):
+            self.stop()
         self.database = taken(database, self.name)
 
     def documented(self) -> Mapping[str, str]:
@@ -74,7 +84,8 @@ class PythonClient(Client):
         driver = self._opened()
         with self._errors():
             start_ns = clock_ns()
-            driver.load(self.database)
+            # Of the benchmark whose driver it is: see `expect`.
+            driver.load(self.database)  # type: ignore[arg-type]
             return clock_ns() - start_ns
 
     def settle(self) -> None:
@@ -93,7 +104,12 @@ class PythonClient(Client):
             raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
         driver = self._opened()
         with self._errors():
-            return run(driver, self.database, measure, iteration)
+            match driver, self.database:
+                case Oo7Driver(), Oo7Database() as database:
+                    return oo7.run(driver, database, measure, iteration)
+                case Driver(), Database() as database:
+                    return run(driver, database, measure, iteration)
+        raise EngineError(f"{self.name}: its driver is of another benchmark than its database")
 
     def terms(self) -> Mapping[str, str]:
         """As the engine reports them, the client's language first."""
@@ -119,11 +135,12 @@ class PythonClient(Client):
             for path in self.scratch.glob(f"{self.file}*") if self.file else ():
                 path.unlink(missing_ok=True)
 
-    def _opened(self) -> Driver:
+    def _opened(self) -> Driver | Oo7Driver:
         """The driver, opened if it was not."""
         if self._driver is None:
+            of_oo7 = isinstance(self.database, Oo7Database)
             with self._errors():
-                self._driver = self.connect()
+                self._driver = self.connect_oo7() if of_oo7 else self.connect()
         return self._driver
 
     @contextmanager

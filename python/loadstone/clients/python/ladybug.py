@@ -6,19 +6,19 @@ Statements are prepared once. A hop is one statement, which fetches the parts it
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
-import ladybug
-
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
+from loadstone.clients.oo7.driver import Driver as Oo7Driver
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
+from loadstone.clients.python.ladybug_oo7 import LadybugOo7Driver
+from loadstone.clients.python.ladybug_session import Session
 from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.ladybug.settings import in_common_words
+from loadstone.errors import UnsupportedError
 
 FIRST = 1
 """A part that every database has, and that leads to three others."""
@@ -67,117 +67,49 @@ def hops(count: int, *, back: bool) -> str:
     return f"{AT}{f'{arrow}(:part)' * (count - 1)}{arrow}(p:part) RETURN {PART}"
 
 
-class LadybugDriver(Driver):
-    """One connection. A handle is a part's row, or its id with `hop=lookup`."""
+class LadybugDriver(Session, Driver):
+    """OO1's statements. A handle is a part's row, or its id with `hop=lookup`."""
+
+    schema = SCHEMA
 
     def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
-        self._path = path
-        self._tactics = tactics
-        self._joins = tactics["hop"] == "join"
-        self._spans = tactics["transaction"] == "measure"
         self._levels = tactics["statement"] == "levels"
-        self._executed = 0
-        self._open()
+        super().__init__(path, tactics)
 
-    def _open(self) -> None:
-        threads = int(self._tactics["parallelism"])
-        self._database = ladybug.Database(
-            self._path, buffer_pool_size=int(self._tactics["cache"]), max_num_threads=threads
-        )
-        self._connection = ladybug.Connection(self._database, num_threads=threads)
-        self._statements: dict[str, ladybug.PreparedStatement] = {}
-        if self.ask("CALL show_tables() RETURN name"):
-            self._prepare()
+    def texts(self) -> Mapping[str, str]:
+        """By the tactics."""
+        texts = STATEMENTS | ({} if self.joins else IDS)
+        if not self._levels:
+            return texts | PATHS
+        for back in (False, True):
+            for count in range(1, DEPTH + 1):
+                texts[_level(count, back=back)] = hops(count, back=back)
+        return texts
 
-    def _prepare(self) -> None:
-        texts = STATEMENTS | ({} if self._joins else IDS)
-        if self._levels:
-            for back in (False, True):
-                for count in range(1, DEPTH + 1):
-                    texts[_level(count, back=back)] = hops(count, back=back)
-        else:
-            texts = texts | PATHS
-        for name, text in texts.items():
-            statement = ladybug.PreparedStatement(self._connection, text)
-            if not statement.is_success():
-                raise RuntimeError(statement.get_error_message())
-            self._statements[name] = statement
-
-    def _execute(
-        self, what: "str | ladybug.PreparedStatement", parameters: dict[str, Any] | None = None
-    ) -> Any:
-        """Every statement goes this way, and is counted."""
-        self._executed += 1
-        return self._connection.execute(what, parameters)
-
-    def sent(self) -> int:
-        """The statements counted."""
-        return self._executed
-
-    def ask(self, text: str, **parameters: Any) -> list[Any]:
-        """The rows of a statement that is not prepared."""
-        return self._all(text, parameters)
-
-    def _all(self, what: str | ladybug.PreparedStatement, parameters: dict[str, Any]) -> list[Any]:
-        # Several results come of several statements in one text, which no text here has.
-        result: Any = self._execute(what, parameters)
-        rows: list[Any] = result.get_all()
-        return rows
-
-    def _rows(self, name: str, parameters: dict[str, Any]) -> list[Any]:
-        try:
-            statement = self._statements[name]
-        except KeyError:
-            raise RuntimeError("the database is empty; load it first") from None
-        return self._all(statement, parameters)
-
-    def close(self) -> None:
-        """Close connection and database, which writes its log back."""
-        self._statements.clear()
-        self._connection.close()
-        self._database.close()
-
-    def load(self, database: Database) -> None:
-        """COPY from Arrow into a new file."""
-        self.close()
-        for path in self._path.parent.glob(f"{self._path.name}*"):
-            path.unlink()
-        self._open()
-        for statement in SCHEMA:
-            self.ask(statement)
+    def copy(self, database: Database) -> None:
+        """COPY from Arrow."""
         self.ask("COPY part FROM $rows", rows=part_table(database))
         self.ask("COPY connection FROM $rows", rows=connection_table(database))
-        self._prepare()
-
-    def begin(self) -> None:
-        """A read transaction, if the tactics have one around a measure."""
-        if self._spans:
-            self._execute("BEGIN TRANSACTION READ ONLY")
-
-    def end(self) -> None:
-        """Its end."""
-        if self._spans:
-            self._execute("COMMIT")
 
     def find(self, number: int) -> tuple[Any, Row]:
         """By the primary key's hash index."""
-        rows = self._rows("find", {"id": number})
+        rows = self.rows("find", {"id": number})
         if not rows:
             raise KeyError(number)
         row: Row = rows[0]
-        return (row if self._joins else number), row
+        return (row if self.joins else number), row
 
     def read(self, handle: Any) -> Row:
         """The row that the hop brought, or a look-up."""
-        if self._joins:
+        if self.joins:
             row: Row = handle
             return row
         return self.find(handle)[1]
 
     def _hop(self, name: str, handle: Any) -> list[Any]:
-        if self._joins:
-            return self._rows(name, {"id": handle[0]})
-        return [number for (number,) in self._rows(name, {"id": handle})]
+        if self.joins:
+            return self.rows(name, {"id": handle[0]})
+        return [number for (number,) in self.rows(name, {"id": handle})]
 
     def links(self, handle: Any) -> Iterable[Any]:
         """One statement."""
@@ -193,15 +125,15 @@ class LadybugDriver(Driver):
 
     def range(self, first_s: int, end_s: int) -> Iterable[Row]:
         """A scan: it has indexes on primary keys only."""
-        return self._rows("range", {"low": first_s, "high": end_s})
+        return self.rows("range", {"low": first_s, "high": end_s})
 
     def scan(self) -> Iterable[Row]:
         """Two columns."""
-        return self._rows("scan", {})
+        return self.rows("scan", {})
 
     def reference(self, origin: int, target: int) -> Row:
         """By way of the relationship."""
-        rows = self._rows("reference", {"id": origin, "to": target})
+        rows = self.rows("reference", {"id": origin, "to": target})
         if not rows:
             raise KeyError((origin, target))
         row: Row = rows[0]
@@ -209,114 +141,66 @@ class LadybugDriver(Driver):
 
     def group(self, number: int) -> Iterable[Row]:
         """The relationships of a node."""
-        return self._rows("group", {"id": number})
-
-    def begin_write(self) -> None:
-        """One writer at a time."""
-        self._execute("BEGIN TRANSACTION")
+        return self.rows("group", {"id": number})
 
     def insert(self, new: NewPart) -> None:
         """A node, and three relationships: four statements."""
         number, x, y, kind, build_s, links = new
-        self._execute(
-            self._statements["insert"],
+        self.execute(
+            self.statements["insert"],
             {"id": number, "type": kind, "x": x, "y": y, "build": build_s},
         )
         for target, length, link_kind in links:
-            self._execute(
-                self._statements["connect"],
+            self.execute(
+                self.statements["connect"],
                 {"id": number, "to": target, "type": link_kind, "length": length},
             )
 
     def update(self, number: int) -> None:
         """In one statement."""
-        self._execute(self._statements["update"], {"id": number})
+        self.execute(self.statements["update"], {"id": number})
 
     def remove(self, first: int, last: int) -> None:
         """Node by node, with its relationships."""
         for number in range(first, last + 1):
-            self._execute(self._statements["remove"], {"id": number})
-
-    def commit(self) -> None:
-        """The log is synced."""
-        self._execute("COMMIT")
-
-    def rollback(self) -> None:
-        """Nothing is left to roll back after an error that already did."""
-        with suppress(RuntimeError):
-            self._execute("ROLLBACK")
+            self.execute(self.statements["remove"], {"id": number})
 
     def find_batch(self, numbers: Sequence[int]) -> Iterable[Row]:
         """One statement over a list."""
-        return self._rows("find_batch", {"ids": numbers})
+        return self.rows("find_batch", {"ids": numbers})
 
     def traverse_batch(self, start: int, depth: int, *, back: bool) -> Iterable[Row]:
         """The start, and one path of any length to the depth, or one statement a level."""
         if depth != DEPTH:
             raise ValueError(f"statements are prepared for depth {DEPTH}, not for {depth}")
-        found = self._rows("find", {"id": start})
+        found = self.rows("find", {"id": start})
         at = {"id": start}
         if not self._levels:
-            return found + self._rows("path_back" if back else "path", at)
+            return found + self.rows("path_back" if back else "path", at)
         for count in range(1, depth + 1):
-            found += self._rows(_level(count, back=back), at)
+            found += self.rows(_level(count, back=back), at)
         return found
 
     def constant(self) -> int:
         """Of the least statement that it takes."""
-        value: int = self._rows("constant", {})[0][0]
+        value: int = self.rows("constant", {})[0][0]
         return value
 
-    def settle(self) -> None:
-        """Write the log back into the file."""
-        self.ask("CHECKPOINT")
-
-    def terms(self) -> Mapping[str, str]:
-        """Settings as the engine gives them back."""
-
-        def setting(name: str) -> str:
-            return str(self.ask(f"CALL current_setting('{name}') RETURN *")[0][0])
-
-        within = self._spans_measure()
-        return {
-            **self._habits(),
-            "version": str(self.ask("CALL db_version() RETURN *")[0][0]),
-            "transaction": "measure" if within else "call",
-            "read transaction": "one measure" if within else "one call",
-            **in_common_words(str(self.ask("CALL bm_info() RETURN *")[0][0]), setting("threads")),
-            "setting.access": ", ".join(
-                f"{kind.lower()} on {table} ({', '.join(columns)})"
-                for table, _, kind, columns, *_ in self.ask("CALL show_indexes() RETURN *")
-            ),
-            "setting.recursive_pattern_semantic": setting("recursive_pattern_semantic"),
-            "setting.auto_checkpoint": setting("auto_checkpoint"),
-            "setting.checkpoint_threshold": setting("checkpoint_threshold"),
-        }
-
-    def _spans_measure(self) -> bool:
-        """Whether a transaction is open after `begin`."""
-        self.begin()
-        try:
-            self._execute("COMMIT")
-        except RuntimeError:
-            return False
-        return True
-
-    def _habits(self) -> Mapping[str, str]:
+    def habits(self) -> Mapping[str, str]:
         """The tactics `hop` and `statement`, from the statements sent; nothing for an empty
         database."""
-        if not self._statements or not self.ask("MATCH (p:part) RETURN p.id LIMIT 1"):
+        if not self.statements or not self.ask("MATCH (p:part) RETURN p.id LIMIT 1"):
             return {}
         handle, _ = self.find(FIRST)
         ends = list(self.links(handle))
-        before = self._executed
+        before = self.executed
         for end in ends:
             self.read(end)
-        hop = "lookup" if self._executed > before else "join"
-        before = self._executed
+        hop = "lookup" if self.executed > before else "join"
+        before = self.executed
         list(self.traverse_batch(FIRST, DEPTH, back=False))
         # The start is a statement of its own either way.
-        levels = self._executed - before > 2
+        levels = self.executed - before > 2
         return {"hop": hop, "statement": "levels" if levels else "path"}
 
 
@@ -341,5 +225,14 @@ class LadybugClient(PythonClient):
 
     def connect(self) -> Driver:
         """Open the file, or make it."""
-        tactics = {name: self.tactic(name) for name in self.capabilities.tactics}
-        return LadybugDriver(self.path, tactics)
+        return LadybugDriver(self.path, self._tactics())
+
+    def connect_oo7(self) -> Oo7Driver:
+        """The same for OO7's objects."""
+        tactics = self._tactics()
+        if tactics["statement"] != "path":
+            raise UnsupportedError("ladybug: statement: OO7's program asks for no path in one call")
+        return LadybugOo7Driver(self.path, tactics)
+
+    def _tactics(self) -> Mapping[str, str]:
+        return {name: self.tactic(name) for name in self.capabilities.tactics}

@@ -5,25 +5,28 @@ appends to one file and syncs it. A measure's writes are undone by a later trans
 file grows: it is not packed here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import transaction
 import ZODB
 from BTrees.IOBTree import IOBTree
 from BTrees.LOBTree import LOBTree
+from BTrees.OOBTree import OOBTree
 from persistent import Persistent
 from transaction.interfaces import NoTransaction
 from ZODB.FileStorage import FileStorage
 from ZODB.POSException import POSError
 
-from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
+from loadstone.clients.oo7.driver import Driver as Oo7Driver
+from loadstone.clients.oo7.objects import CONTAINERS
+from loadstone.clients.oo7.objects import ObjectDriver as Oo7ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.capabilities import Capabilities
@@ -31,15 +34,26 @@ from loadstone.engines.zodb.settings import in_common_words
 
 CACHE_OBJECTS = 10**9
 """No limit but that in bytes."""
-BY_ID, BY_BUILD = "by_id", "by_build"
+OO1_CONTAINERS = {"by_id": IOBTree, "by_build": LOBTree}
+OO7_CONTAINERS = dict.fromkeys(CONTAINERS, IOBTree) | {"titles": OOBTree, "dates": LOBTree}
 
 
 class StoredPart(Persistent):  # type: ignore[misc] # ZODB has no types
     """A part, one record in the file."""
 
 
-class ZodbDriver(ObjectDriver):
-    """One connection; a transaction spans a measure."""
+class Stored(Persistent):  # type: ignore[misc] # ZODB has no types
+    """An object of any class of OO7, one record in the file."""
+
+
+class Store:
+    """One connection; a transaction spans a measure. The drivers' containers are its attributes."""
+
+    containers: ClassVar[Mapping[str, Any]]
+    """The kind of each, by its name in the file's root."""
+
+    fill: Callable[[Any], None]
+    """The driver's, which makes all objects."""
 
     def __init__(self, path: Path, cache_bytes: int) -> None:
         self._path = path
@@ -58,8 +72,8 @@ class ZodbDriver(ObjectDriver):
         self._connection = self._database.open(self._transactions)
         self.begin()
         root = self._connection.root()
-        self.by_id = root.get(BY_ID, IOBTree())
-        self.by_build = root.get(BY_BUILD, LOBTree())
+        for name, kind in self.containers.items():
+            setattr(self, name, root.get(name, kind()))
         self.end()
 
     def close(self) -> None:
@@ -69,13 +83,11 @@ class ZodbDriver(ObjectDriver):
             self._transactions.abort()
         self._connection.close()
         self._database.close()
-        del self.by_id, self.by_build, self._connection
+        for name in self.containers:
+            delattr(self, name)
+        del self._connection
 
-    def make(self) -> StoredPart:
-        """A persistent object; a reference from another makes it stored."""
-        return StoredPart()
-
-    def load(self, database: Database) -> None:
+    def load(self, database: Any) -> None:
         """Into a new file, in one transaction."""
         self.close()
         for path in self._path.parent.glob(f"{self._path.name}*"):
@@ -83,7 +95,8 @@ class ZodbDriver(ObjectDriver):
         self._open()
         self.begin_write()
         root = self._connection.root()
-        root[BY_ID], root[BY_BUILD] = self.by_id, self.by_build
+        for name in self.containers:
+            root[name] = getattr(self, name)
         self.fill(database)
         self.commit()
 
@@ -124,11 +137,29 @@ class ZodbDriver(ObjectDriver):
         """By which a part is found, as the file's root has them; none of an empty file."""
         self.begin()
         root = self._connection.root()
-        found = [
-            f"{name}: {type(root[name]).__name__}" for name in (BY_ID, BY_BUILD) if name in root
-        ]
+        found = [f"{name}: {type(root[name]).__name__}" for name in self.containers if name in root]
         self.end()
         return {"setting.access": ", ".join([*found, "references"])} if found else {}
+
+
+class ZodbDriver(Store, ObjectDriver):
+    """OO1's parts."""
+
+    containers = OO1_CONTAINERS
+
+    def make(self) -> StoredPart:
+        """A persistent object; a reference from another makes it stored."""
+        return StoredPart()
+
+
+class ZodbOo7Driver(Store, Oo7ObjectDriver):
+    """OO7's objects."""
+
+    containers = OO7_CONTAINERS
+
+    def make(self) -> Stored:
+        """A persistent object; a reference from another makes it stored."""
+        return Stored()
 
 
 class ZodbClient(PythonClient):
@@ -147,3 +178,7 @@ class ZodbClient(PythonClient):
     def connect(self) -> Driver:
         """Open the file, or make it."""
         return ZodbDriver(self.path, int(self.tactic("cache")))
+
+    def connect_oo7(self) -> Oo7Driver:
+        """The same for OO7's objects."""
+        return ZodbOo7Driver(self.path, int(self.tactic("cache")))

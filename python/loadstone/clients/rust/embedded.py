@@ -10,10 +10,10 @@ from typing import ClassVar
 from loadstone import _core
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.base import Client, Measured, Served
-from loadstone.clients.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities, own_tactics, taken
 from loadstone.clients.oo1.program import NONE
 from loadstone.clients.oo1.table_one import reportables
-from loadstone.clients.rust.program import opened, taken
+from loadstone.clients.rust.program import opened
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings

@@ -11,14 +11,6 @@ from loadstone.clients.oo7 import program as oo7
 from loadstone.errors import UnsupportedError
 
 
-def taken(database: ProgramDatabase, client: str) -> ProgramDatabase:
-    """A database for which the client has a program; or `UnsupportedError`."""
-    has = {Oo1Database: oo1.ENGINES, Oo7Database: oo7.ENGINES}
-    if client not in has.get(type(database), ()):
-        raise UnsupportedError(f"{client}: it has no program for this benchmark")
-    return database
-
-
 def opened(
     database: ProgramDatabase,
     engine: str,
