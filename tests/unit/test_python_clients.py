@@ -76,7 +76,8 @@ def opened(tmp_path: Path) -> Iterator[Open]:
 
 
 def supported(client: PythonClient) -> list[str]:
-    return [name for name, means in client.capabilities.structures.items() if means.supported]
+    structures = client.capabilities.structures
+    return [name for name in _core.oo1_measures() if structures[name].supported]
 
 
 def answered(client: PythonClient, measure: str, iteration: int) -> tuple[int, str] | EngineError:

@@ -1,7 +1,7 @@
 """A client's declarations: the measures of all benchmarks that its engine can execute, and its
 tactics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from loadstone.benchmarks.base import ProgramDatabase
@@ -22,6 +22,14 @@ def taken(database: ProgramDatabase, client: str) -> ProgramDatabase:
     ):
         raise UnsupportedError(f"{client}: it has no program for this benchmark")
     return database
+
+
+def measures_of(database: ProgramDatabase) -> Sequence[str]:
+    """The measures of the benchmark that a database is of."""
+    for program in PROGRAMS:
+        if isinstance(database, program.Database):
+            return tuple(program.MEASURES)
+    return ()
 
 
 def own_tactics(engine: str) -> dict[str, Tactic]:

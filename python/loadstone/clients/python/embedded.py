@@ -20,7 +20,7 @@ from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.benchmarks.oo7.database import Database as Oo7Database
 from loadstone.clients.base import Client, Measured
-from loadstone.clients.declared import taken
+from loadstone.clients.declared import measures_of, taken
 from loadstone.clients.oo1.loops import Driver, run
 from loadstone.clients.oo1.program import NONE
 from loadstone.clients.oo1.table_one import reportables
@@ -96,10 +96,12 @@ class PythonClient(Client):
 
     def measure(self, measure: str, iteration: int) -> Measured:
         """In Python, the interpreter's collector left as programs have it."""
-        declared = self.capabilities.structures.get(measure)
-        if declared is None:
-            known = ", ".join(self.capabilities.structures)
-            raise EngineError(f"{self.name}: no measure {measure!r}", hint=f"there is: {known}")
+        known = measures_of(self.database)
+        if measure not in known:
+            raise EngineError(
+                f"{self.name}: no measure {measure!r}", hint=f"there is: {', '.join(known)}"
+            )
+        declared = self.capabilities.structures[measure]
         if not declared.supported:
             raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
         driver = self._opened()
