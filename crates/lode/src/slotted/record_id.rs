@@ -16,11 +16,13 @@ pub struct RecordId {
 
 impl RecordId {
     /// page × 2¹⁶ + slot: 48 bits.
+    #[inline]
     pub const fn to_u64(self) -> u64 {
         (self.page as u64) << 16 | self.slot as u64
     }
 
     /// The id of this word; `None` for 0 and for a word that is no id.
+    #[inline]
     pub const fn of(word: u64) -> Option<Self> {
         let page = (word >> 16) as PageNumber;
         if word >> 48 != 0 || page == page::NO_PAGE {

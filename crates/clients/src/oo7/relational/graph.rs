@@ -61,7 +61,7 @@ impl Graph {
                 Ok(())
             })?;
         } else {
-            self.looked_up(session, level, &mut reached)?;
+            looked_up(session, level, &mut reached)?;
         }
         level.clear();
         for (from, part) in reached {
@@ -73,32 +73,31 @@ impl Graph {
         }
         Ok(())
     }
+}
 
-    /// The ids at the other ends by one statement, and their parts by another.
-    fn looked_up<S: Session>(
-        &self,
-        session: &mut S,
-        level: &[i32],
-        reached: &mut Vec<(u32, Part)>,
-    ) -> Result<(), ClientError> {
-        let mut pairs = Vec::with_capacity(4 * level.len());
-        session.ask(Query::LevelIds, &[Value::Ids(level)], |row| {
-            pairs.push((row.id(), row.int()));
-            Ok(())
-        })?;
-        let mut ids: Vec<i32> = pairs.iter().map(|&(_, to)| to).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let mut parts = FxHashMap::default();
-        session.ask(Query::LevelParts, &[Value::Ids(&ids)], |row| {
-            let part = part::<S>(row)?;
-            parts.insert(part.object.id.cast_signed(), part);
-            Ok(())
-        })?;
-        for (from, to) in pairs {
-            let missing = || ClientError::Missing { engine: S::ENGINE, id: to.cast_unsigned() };
-            reached.push((from, *parts.get(&to).ok_or_else(missing)?));
-        }
+/// The ids at the other ends by one statement, and their parts by another.
+fn looked_up<S: Session>(
+    session: &mut S,
+    level: &[i32],
+    reached: &mut Vec<(u32, Part)>,
+) -> Result<(), ClientError> {
+    let mut pairs = Vec::with_capacity(4 * level.len());
+    session.ask(Query::LevelIds, &[Value::Ids(level)], |row| {
+        pairs.push((row.id(), row.int()));
         Ok(())
+    })?;
+    let mut ids: Vec<i32> = pairs.iter().map(|&(_, to)| to).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut parts = FxHashMap::default();
+    session.ask(Query::LevelParts, &[Value::Ids(&ids)], |row| {
+        let part = part::<S>(row)?;
+        parts.insert(part.object.id.cast_signed(), part);
+        Ok(())
+    })?;
+    for (from, to) in pairs {
+        let missing = || ClientError::Missing { engine: S::ENGINE, id: to.cast_unsigned() };
+        reached.push((from, *parts.get(&to).ok_or_else(missing)?));
     }
+    Ok(())
 }
