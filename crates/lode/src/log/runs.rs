@@ -20,6 +20,12 @@ const WORDS: usize = PAGE_BYTES / WORD_BYTES;
 /// Words that are compared at once where nothing changed.
 const STRIDE_WORDS: usize = 8;
 
+/// Bytes of as many.
+const STRIDE_BYTES: usize = STRIDE_WORDS * WORD_BYTES;
+
+/// Of a page that was zeros, so many strides that still are do not matter: an eighth.
+const GAPS_STRIDES_MAX: usize = PAGE_BYTES / STRIDE_BYTES / 8;
+
 /// The first byte that a run may hold: the one behind the lsn.
 pub(super) const FIRST_BYTE: usize = offset::KIND;
 
@@ -44,6 +50,22 @@ impl Runs {
     pub fn whole(page: &PageBytes) -> Self {
         let mut runs = Self::default();
         runs.push(FIRST_BYTE, &page[FIRST_BYTE..]);
+        runs
+    }
+
+    /// What turns a page of zeros into this one, but for checksum and lsn. A page with few zeros is
+    /// one run up to its last byte that is none: to look for the gaps takes longer than to log them.
+    pub fn of_zeros(page: &PageBytes) -> Self {
+        let is_zero = |stride: &&[u8; STRIDE_BYTES]| stride.iter().all(|byte| *byte == 0);
+        let strides = page.as_chunks::<STRIDE_BYTES>().0;
+        if strides.iter().filter(is_zero).count() > GAPS_STRIDES_MAX {
+            return difference(&[0; PAGE_BYTES], page);
+        }
+        let end = page.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        let mut runs = Self::default();
+        if end > FIRST_BYTE {
+            runs.push(FIRST_BYTE, &page[FIRST_BYTE..end]);
+        }
         runs
     }
 
@@ -98,6 +120,7 @@ impl Runs {
     pub(super) fn push(&mut self, at: usize, bytes: &[u8]) {
         let length = bytes.len() as u16;
         self.count += 1;
+        self.bytes.reserve(Self::run_bytes(bytes.len()));
         self.bytes.extend_from_slice(&(at as u16).to_le_bytes());
         self.bytes.extend_from_slice(&length.to_le_bytes());
         self.bytes.extend_from_slice(bytes);

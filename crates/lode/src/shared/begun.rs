@@ -1,21 +1,23 @@
-//! Pages that were free before a transaction (`bulk=unlogged`): it has *begun* them.
+//! Pages that were free before a transaction: it has *begun* them.
 //!
-//! Nothing of them is logged but their numbers, before the first of them is written to its place.
+//! Under `bulk=unlogged` nothing of them is logged but their numbers, before the first of them is written to its place.
 //! From that record on the log says: they are zeros, whatever lies there; unless the transaction
 //! turns out committed with its pages in their places, for then they are what lies there. So they
 //! can be written at any time, without undo, and a torn one needs no image.
 //!
-//! A transaction that ends with few of them logs them after all, as changes of zeros.
+//! A transaction that ends with few of them logs them after all, as changes of zeros. So does every
+//! one under `bulk=logged` with `log=page-diff`, and before a page of it is written: no copy is made
+//! of what nobody will miss, and what the page became is not compared with it.
 
 use super::changes::{Changed, Changes, Origin, Table, Unlogged};
 use crate::error::Result;
 use crate::lock::TransactionNumber;
 use crate::log::{BEGUN_RUNS_MAX, Body, Lsn, Runs, ranges};
 use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
-use crate::tactics::Logging;
+use crate::tactics::{Bulk, Logging};
 
 /// A page that was begun and not filled.
-const ZEROS: PageBytes = [0; PAGE_BYTES];
+pub(super) static ZEROS: PageBytes = [0; PAGE_BYTES];
 
 impl Changes {
     /// A transaction that has changed these pages is about to commit. Answers the pages that it
@@ -32,17 +34,20 @@ impl Changes {
     ) -> Result<Vec<PageNumber>> {
         let mut table = self.table();
         let origin = |page: &PageNumber| table.changed.get(page).map(|changed| changed.origin);
-        let is_begun = |page: &&PageNumber| origin(page).is_some_and(|it| it != Origin::Kept);
+        let is_begun = |page: &&PageNumber| table.changed.get(page).is_some_and(Changed::is_begun);
         let begun: Vec<PageNumber> = pages.iter().filter(is_begun).copied().collect();
         if begun.is_empty() {
             return Ok(begun);
         }
         let is_told = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsTold));
-        if is_told || begun.len() >= self.placed_min {
+        let is_many = is_told || begun.len() >= self.placed_min;
+        if is_many && self.bulk == Bulk::Unlogged {
             self.tell(&mut table)?;
             return Ok(begun);
         }
-        self.log.make_room(table.reserve_bytes(begun.len()))?;
+        // Under `bulk=logged` there is room for it since each was begun.
+        let more = if self.bulk == Bulk::Logged { 0 } else { begun.len() };
+        self.log.make_room(table.reserve_bytes(more))?;
         self.tell(&mut table)?;
         for page in begun {
             let undo = match self.logging {
@@ -85,6 +90,11 @@ impl Changes {
         }
         if changed.origin == Origin::Free {
             self.tell(table)?;
+        }
+        if self.bulk == Bulk::Logged {
+            // Room for its undo and its image was made when it was begun.
+            table.keep_zeros(page, self.logging, None);
+            return Ok(None);
         }
         if let Some(changed) = table.changed.get_mut(&page) {
             changed.unlogged = Unlogged::Nothing;
@@ -141,7 +151,7 @@ impl Table {
         changed.origin = Origin::Kept;
         changed.undo.extend(undo);
         match logging {
-            Logging::PageDiff => changed.shadow = Some(Box::new(ZEROS)),
+            Logging::PageDiff => changed.origin = Origin::Zeros,
             Logging::PageGrain => {}
             Logging::SetRange => self.say(page, ranges::WHOLE, &ZEROS),
         }

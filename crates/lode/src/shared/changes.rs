@@ -23,7 +23,7 @@ use crate::tactics::{Bulk, CacheBytes, Logging, Tactics};
 pub(crate) struct Changes {
     pub(super) log: Log,
     pub(super) logging: Logging,
-    bulk: Bulk,
+    pub(super) bulk: Bulk,
     /// From so many pages on a transaction places those that it has begun.
     pub(super) placed_min: usize,
     owner: Owner,
@@ -46,6 +46,8 @@ pub(super) struct Table {
     pub(super) emptied: PageSet,
     /// Pages that were changed since they were written, and of which writing will log an image.
     pub(super) unwritten: PageSet,
+    /// `bulk=logged`: what begun pages become is going to be logged.
+    begun_is_logged: bool,
     /// How often a range was said (`log=set-range`), since the database was opened.
     pub(super) ranges_said: u64,
     /// Shadows of transactions that ended: memory that was given back and asked for again would
@@ -100,6 +102,9 @@ pub(crate) enum Origin {
     Free,
     /// The same, and the log has been told.
     FreeAsTold,
+    /// Free, and zeros as the log has been told; what it becomes is logged as a change of these.
+    /// Nothing is kept as long as it was not written (`log=page-diff`).
+    Zeros,
 }
 
 impl Changed {
@@ -120,7 +125,7 @@ impl Changed {
 
     /// Whether its transaction has begun the page.
     pub(crate) fn is_begun(&self) -> bool {
-        self.origin != Origin::Kept
+        matches!(self.origin, Origin::Free | Origin::FreeAsTold)
     }
 
     /// Whether the log has to say how the transaction ended, because of this page.
@@ -134,19 +139,21 @@ impl Changed {
         self.unlogged = Unlogged::Nothing;
         self.logged = true;
         self.ranges = None;
+        self.origin = Origin::Kept;
         self.shadow.take()
     }
 }
 
 impl Changes {
     pub(crate) fn new(log: Log, tactics: &Tactics) -> Self {
+        let begun_is_logged = tactics.bulk == Bulk::Logged;
         Self {
             log,
             logging: tactics.log,
             bulk: tactics.bulk,
             placed_min: placed_min(tactics.cache),
             owner: Owner::here(),
-            table: Mutex::default(),
+            table: Mutex::new(Table { begun_is_logged, ..Table::default() }),
             broken: OnceLock::new(),
         }
     }
@@ -235,8 +242,9 @@ impl Changes {
         first: bool,
     ) -> Result<BeforeImage> {
         self.check_usable()?;
-        if first && self.bulk == Bulk::Unlogged && is_free(before) {
-            self.log.make_room(table.reserve_bytes(0) + BEGUN_BYTES as u64)?;
+        if first && self.begins_free() && is_free(before) {
+            let more = usize::from(self.bulk == Bulk::Logged);
+            self.log.make_room(table.reserve_bytes(more) + BEGUN_BYTES as u64)?;
             table.begin(transaction, page);
             return Ok(BeforeImage::KeptFirst);
         }
@@ -264,6 +272,12 @@ impl Changes {
         Ok(if first { BeforeImage::KeptFirst } else { BeforeImage::KeptAgain })
     }
 
+    /// Whether a transaction that changes a free page begins it: nothing of what lies there is
+    /// kept. The other values of `log` say what they say of any page.
+    fn begins_free(&self) -> bool {
+        self.bulk == Bulk::Unlogged || self.logging == Logging::PageDiff
+    }
+
     /// Log what a transaction made of a page, which the caller has latched.
     pub(crate) fn log_redo(&self, page: PageNumber, after: &PageBytes) -> Result<()> {
         let mut table = self.table();
@@ -275,6 +289,7 @@ impl Changes {
         };
         let runs = match &changed.shadow {
             Some(shadow) => difference(shadow, after),
+            None if changed.origin == Origin::Zeros => Runs::of_zeros(after),
             None if changed.ranges.is_some() => {
                 return self.log_ranges(page, after, changed, reserve_bytes);
             }
@@ -430,7 +445,8 @@ impl Table {
     pub(super) fn reserve_bytes(&self, more: usize) -> u64 {
         const { assert!(IMAGE_BYTES > 4096 + 32, "undo and redo of a page are no longer") };
         let kept = self.changed.len() - self.begun;
-        let records = self.unwritten.len() + 3 * kept + 4 * more + 16;
+        let logged = if self.begun_is_logged { self.begun } else { 0 };
+        let records = self.unwritten.len() + 3 * kept + 4 * (logged + more) + 16;
         (records * IMAGE_BYTES + self.begun * BEGUN_BYTES) as u64
     }
 }

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::changes::{BeforeImage, Changed, Changes, Table, Unlogged};
+use super::begun::ZEROS;
+use super::changes::{BeforeImage, Changed, Changes, Origin, Table, Unlogged};
 use crate::error::Result;
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Ranges};
@@ -73,6 +74,9 @@ impl Changed {
     pub(crate) fn before(&self, now: &PageBytes) -> Option<Cow<'_, PageBytes>> {
         if let Some(shadow) = &self.shadow {
             return Some(Cow::Borrowed(shadow));
+        }
+        if self.origin == Origin::Zeros {
+            return Some(Cow::Borrowed(&ZEROS));
         }
         self.ranges.as_deref().map(|ranges: &Ranges| {
             let mut before = *now;

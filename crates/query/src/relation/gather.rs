@@ -7,6 +7,7 @@ use lode::internals::page::{FileNumber, PageNumber};
 use super::batch::HeldPage;
 use super::reads::Reads;
 use crate::error::Result;
+use crate::tuple::copy_tuple;
 
 /// Positions of a chunk.
 #[derive(Debug, Clone, Copy)]
@@ -132,12 +133,32 @@ fn copy(
         2 => copy_each::<2>(values, base, positions, into, (bytes, at)),
         4 => copy_each::<4>(values, base, positions, into, (bytes, at)),
         8 => copy_each::<8>(values, base, positions, into, (bytes, at)),
+        width @ 32..=64 => copy_ends::<32>(values, (base, width), positions, into, (bytes, at)),
+        width @ 65..=128 => copy_ends::<64>(values, (base, width), positions, into, (bytes, at)),
         width => {
             for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
                 let from = usize::from(position) * width - base;
-                tuple[at..at + width].copy_from_slice(&values[from..from + width]);
+                copy_tuple(&values[from..from + width], &mut tuple[at..at + width]);
             }
         }
+    }
+}
+
+/// Values of `BYTES` to twice as many: their first bytes and their last ones, which may overlap. A
+/// call for each value would take longer than its copy.
+fn copy_ends<const BYTES: usize>(
+    values: &[u8; columns::VALUE_BYTES],
+    (base, width): (usize, usize),
+    positions: &[u16],
+    into: &mut [u8],
+    (bytes, at): (usize, usize),
+) {
+    let last = width - BYTES;
+    for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
+        let from = usize::from(position) * width - base;
+        let (value, into) = (&values[from..from + width], &mut tuple[at..at + width]);
+        into[..BYTES].copy_from_slice(&value[..BYTES]);
+        into[last..last + BYTES].copy_from_slice(&value[last..last + BYTES]);
     }
 }
 

@@ -133,3 +133,34 @@ proptest! {
         let _ = apply(&Runs { count, bytes }, &mut page(&[]));
     }
 }
+
+proptest! {
+    #[test]
+    fn what_zeros_become_is_the_whole_page_but_its_first_bytes(
+        changes in prop::collection::vec((FIRST_BYTE..PAGE_BYTES, any::<u8>()), 0..40),
+        filled in prop::option::of(0..=PAGE_BYTES),
+    ) {
+        let mut after: PageBytes = [0; PAGE_BYTES];
+        after[FIRST_BYTE..].fill(0);
+        if let Some(end) = filled {
+            after[FIRST_BYTE..end.max(FIRST_BYTE)].fill(9);
+        }
+        for (at, value) in changes {
+            after[at] = value;
+        }
+        let runs = Runs::of_zeros(&after);
+        let mut found: PageBytes = [0; PAGE_BYTES];
+        apply(&runs, &mut found).unwrap();
+        prop_assert_eq!(&found[..], &after[..]);
+        let logged: usize = runs.ranges().map(|range| range.len()).sum();
+        let least: usize = difference(&[0; PAGE_BYTES], &after).ranges().map(|range| range.len()).sum();
+        prop_assert!(logged <= least + PAGE_BYTES / 8 + 128, "{logged} bytes where {least} differ");
+    }
+}
+
+#[test]
+fn a_page_that_stayed_zeros_is_no_run() {
+    let mut page: PageBytes = [0; PAGE_BYTES];
+    page[..FIRST_BYTE].fill(3);
+    assert!(Runs::of_zeros(&page).is_empty());
+}
