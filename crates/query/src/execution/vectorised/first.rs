@@ -2,8 +2,9 @@
 //! of tuple substitution where a variable serves only as a qualification.
 
 use super::condition::Condition;
+use super::found::Found;
 use super::rows::{Push, Rows};
-use super::source::{Found, Inner};
+use super::source::Inner;
 use crate::error::Result;
 use crate::execution::State;
 use crate::expression::Expr;

@@ -11,6 +11,7 @@ mod aggregate;
 mod between;
 mod condition;
 mod first;
+mod found;
 mod judge;
 mod kernels;
 mod narrow;
