@@ -141,7 +141,6 @@ proptest! {
         filled in prop::option::of(0..=PAGE_BYTES),
     ) {
         let mut after: PageBytes = [0; PAGE_BYTES];
-        after[FIRST_BYTE..].fill(0);
         if let Some(end) = filled {
             after[FIRST_BYTE..end.max(FIRST_BYTE)].fill(9);
         }
