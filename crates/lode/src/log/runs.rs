@@ -54,7 +54,8 @@ impl Runs {
     }
 
     /// What turns a page of zeros into this one, but for checksum and lsn. A page with few zeros is
-    /// one run up to its last byte that is none: to look for the gaps takes longer than to log them.
+    /// one run up to its last byte that is none: to look for the gaps takes longer than to log
+    /// them.
     pub fn of_zeros(page: &PageBytes) -> Self {
         let is_zero = |stride: &&[u8; STRIDE_BYTES]| stride.iter().all(|byte| *byte == 0);
         let strides = page.as_chunks::<STRIDE_BYTES>().0;

@@ -1,13 +1,14 @@
 //! Pages that were free before a transaction: it has *begun* them.
 //!
-//! Under `bulk=unlogged` nothing of them is logged but their numbers, before the first of them is written to its place.
-//! From that record on the log says: they are zeros, whatever lies there; unless the transaction
-//! turns out committed with its pages in their places, for then they are what lies there. So they
-//! can be written at any time, without undo, and a torn one needs no image.
+//! Under `bulk=unlogged` nothing of them is logged but their numbers, before the first of them is
+//! written to its place. From that record on the log says: they are zeros, whatever lies there;
+//! unless the transaction turns out committed with its pages in their places, for then they are
+//! what lies there. So they can be written at any time, without undo, and a torn one needs no
+//! image.
 //!
 //! A transaction that ends with few of them logs them after all, as changes of zeros. So does every
-//! one under `bulk=logged` with `log=page-diff`, and before a page of it is written: no copy is made
-//! of what nobody will miss, and what the page became is not compared with it.
+//! one under `bulk=logged` with `log=page-diff`, and before a page of it is written: no copy is
+//! made of what nobody will miss, and what the page became is not compared with it.
 
 use super::changes::{Changed, Changes, Origin, Table, Unlogged};
 use crate::error::Result;
