@@ -233,6 +233,40 @@ def oo7_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
     (id, type, date, x, y, document), `complex` and `base` (id, type, date), `pair` (part, title),
     `letters` (found, length), `ends` (first, last character); or of rows found stored, as
     `oo7_rows` has them, by the relation's name. ValueError for another kind."""
+@final
+class StatementUsers:
+    """Concurrent users in Rust, each a thread with a session of its own: where their statements are
+    executed. Raises `ClientError`; `ClientGapError` where the engine has no such users."""
+
+    @staticmethod
+    def sqlite(path: str, begin: list[str], version: str) -> StatementUsers:
+        """Connections to a file, each of which begins with these statements; only with the library
+        of that version."""
+    @staticmethod
+    def duckdb(
+        library: str | PathLike[str], path: str, settings: list[tuple[str, str]]
+    ) -> StatementUsers:
+        """Connections to a file that nobody else in this process has open."""
+    @staticmethod
+    def lode(database: LodeDatabase, beside: bool) -> StatementUsers:
+        """The users' own threads; `beside`: a further thread for each. Keeps the database open."""
+    @staticmethod
+    def lode_server(path: str | PathLike[str]) -> StatementUsers:
+        """Connections to a server of statements."""
+    def ask(
+        self,
+        users: int,
+        statements: list[tuple[str, int]],
+        lasting_ns: int,
+        starts_ns: list[int] | None = None,
+        last_ns: int = 0,
+        servers: Sequence[int] = (),
+    ) -> tuple[int, Tally, int, str, tuple[int, int] | None, tuple[int | None, ...]]:
+        """Let users ask, each going round the statements from another one on; with each statement
+        the rows of its answer. A closed loop of `lasting_ns`; or an open one, whose requests are
+        due at `starts_ns` and begin until `last_ns`. Returns the time from the begin to the last
+        answer (at least `lasting_ns`), the tally, the requests that failed and why the first did,
+        the rows of the first wrong answer with those expected, and the work as of a measure."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
     """The input of an iteration of a measure, for a client in Python: ids (look-up,
@@ -318,6 +352,13 @@ class LodeDatabase:
         """Let other processes use the database: at a path, where a Unix socket is made that its
         owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0: any that is
         free). It is the server's from then on; refused while a transaction has not ended."""
+    def answer(self, path: str | PathLike[str]) -> LodeStatementServer:
+        """Answer the statements of other processes, which come through a Unix socket that is made
+        at `path` and that its owner alone may open. The database stays open here, too; it can be
+        closed when the server has stopped."""
+    def beside(self) -> LodeConnection:
+        """A thread of this process that executes statements for the one that asks. The database can
+        be closed when it is closed."""
     def query(
         self,
         text: str,
@@ -462,6 +503,40 @@ class LodeServer:
     def stop(self) -> None:
         """Send all clients away, which takes back what they have not committed, and close the
         database. Stopping twice is harmless."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class LodeConnection:
+    """A way to statements that are executed elsewhere: with the path of a server's socket in
+    another process; `LodeDatabase.beside` makes one to another thread. One statement is executed at
+    a time; threads that share a connection wait for each other."""
+
+    def __new__(cls, path: str | PathLike[str]) -> Self: ...
+    def query(self, text: str) -> LodeRows:
+        """As of a database."""
+    def execute(self, text: str) -> int | None:
+        """As of a database."""
+    def place(self) -> str:
+        """The process and the thread that execute, as the kernel names them: `17/task/18`."""
+    def told(self, name: str, text: str = "") -> str:
+        """What a server tells of its database, as lines: `tactics`, `work`, `relations`, `size`,
+        `explain` and `access` of a text; or does: `settle` and `remove` by names, `checkpoint`,
+        `cancel`."""
+    def close(self) -> None:
+        """Let go of it. Closing twice is harmless."""
+
+@final
+class LodeStatementServer:
+    """A server of statements at work in this process. As a context manager it is stopped at the end
+    of the block."""
+
+    @property
+    def address(self) -> str:
+        """The path of its socket."""
+    def stop(self) -> None:
+        """End the statements that run, and send all clients away; the database stays open. Stopping
+        twice is harmless."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 

@@ -7,6 +7,7 @@ Nothing but short names for what `_core.pyi` describes. Everything raises `LodeE
 from pathlib import Path
 
 from loadstone._core import LodeBtree as Btree
+from loadstone._core import LodeConnection as Connection
 from loadstone._core import LodeDatabase as Database
 from loadstone._core import LodeHash as Hash
 from loadstone._core import LodeHeap as Heap
@@ -16,6 +17,7 @@ from loadstone._core import LodeRemote as Remote
 from loadstone._core import LodeRows as Rows
 from loadstone._core import LodeServer as Server
 from loadstone._core import LodeStatement as Statement
+from loadstone._core import LodeStatementServer as StatementServer
 from loadstone._core import LodeTransaction as Transaction
 from loadstone._core import lode_connect as connect
 from loadstone._core import lode_mirror as mirror
@@ -27,6 +29,7 @@ from loadstone.errors import CancelledError, DeadlockError, LodeError, QueryErro
 __all__ = [
     "Btree",
     "CancelledError",
+    "Connection",
     "Database",
     "DeadlockError",
     "Hash",
@@ -39,6 +42,7 @@ __all__ = [
     "Rows",
     "Server",
     "Statement",
+    "StatementServer",
     "Transaction",
     "connect",
     "files_of",

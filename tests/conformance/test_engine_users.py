@@ -1,5 +1,6 @@
 """Concurrent users on every engine: each has a session, and each gets the right answers."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,7 @@ from loadstone.engines.calibration.null import NullEngine
 from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import LoopFigures
 from loadstone.worker.user_loop import Loop, Request, Users
 
 USERS, REQUESTS = 4, 50
@@ -78,6 +80,50 @@ def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
     assert (reply.status, reply.reason, reply.failed) == ("ok", "", 0)
     assert reply.completed > 0
     assert 0 < reply.service_ns["max"] <= reply.latency_ns["max"]
+
+
+IN_RUST = {"sqlite", "duckdb", "lode"}
+"""Engines whose users are threads of Rust's."""
+
+
+def closed(engine: Engine, requests: Sequence[Request]) -> LoopFigures:
+    loop = Loop("closed", USERS, 20_000_000, seed=1)
+    return Users(engine, lambda _: None).work(loop, requests)
+
+
+def test_users_are_in_rust_where_the_interpreter_would_limit_them(engine: Engine):
+    loaded(engine)
+    reply = closed(engine, [request(engine, 1)])
+    assert reply.client == ("rust" if engine.name in IN_RUST else "python")
+
+
+def test_users_leave_the_engine_as_it_was(engine: Engine):
+    loaded(engine)
+    change = "range of t is t replace t (big = 7) where t.unique2 = 1"
+    changed = "range of t is t retrieve (t.big) where t.unique2 = 1"
+    engine.run(samples.said(engine, change))
+    before = engine.terms()
+    row = [(7,)]
+    asked = Request(samples.said(engine, changed), *answer_of_rows(row))
+    assert closed(engine, [asked]).status == "ok"
+    assert engine.fetch(samples.said(engine, changed)) == row
+    differing = {key for key, told in engine.terms().items() if before.get(key) != told}
+    assert differing <= {"round_trip_ns"}
+
+
+def test_an_answer_of_other_rows_fails_a_loop_in_rust_too(engine: Engine):
+    if engine.name not in IN_RUST:
+        pytest.skip("its users are in Python")
+    loaded(engine)
+    right = request(engine, 1)
+    due = (0, [0] * USERS, 1 << 60)
+    with engine.users() as users:
+        *_, wrong, _ = users.ask(USERS, [(right.statement, 2)], *due)
+        assert wrong == (1, 2)
+        _, tally, failed, reason, _, _ = users.ask(USERS, [("nonsense (", 1)], *due)
+        assert failed == USERS
+        assert reason
+        assert tally.completed == 0
 
 
 @pytest.mark.parametrize("kind", [NullEngine, FixedEngine, StallingEngine])

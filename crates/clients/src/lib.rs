@@ -22,8 +22,10 @@ mod null;
 pub mod oo1;
 pub mod oo7;
 mod outcome;
+pub mod pacing;
 mod postgresql;
 mod sqlite;
+pub mod statements;
 mod tactics;
 
 pub use error::ClientError;

@@ -3,6 +3,7 @@
 mod inputs;
 mod oo7;
 mod oo7_rows;
+mod statements;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -37,6 +38,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ClientGapError", module.py().get_type::<ClientGapError>())?;
     module.add_class::<Client>()?;
     module.add_class::<Oo1Oracle>()?;
+    module.add_class::<statements::StatementUsers>()?;
     module.add_function(wrap_pyfunction!(inputs::oo1_inputs, module)?)?;
     module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_client, module)?)?;

@@ -11,6 +11,7 @@ mod links;
 mod mirror;
 mod objects;
 mod open;
+mod place;
 mod query;
 mod relation;
 mod remote;
@@ -21,13 +22,16 @@ mod statement;
 mod tactics;
 mod transaction;
 
+pub use database::Database;
 use pyo3::prelude::*;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<database::Database>()?;
+    module.add_class::<Database>()?;
     module.add_class::<statement::Statement>()?;
     module.add_class::<rows::Rows>()?;
     module.add_class::<server::Server>()?;
+    module.add_class::<place::Connection>()?;
+    module.add_class::<place::StatementServer>()?;
     module.add_class::<remote::Remote>()?;
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<heap::Heap>()?;

@@ -62,6 +62,12 @@ pub enum QueryError {
         /// What it is, and what there is.
         what: String,
     },
+    /// What a server of statements says of its storage or its memory, or that it says nothing.
+    #[error("{what}")]
+    Served {
+        /// Its words.
+        what: String,
+    },
     /// The program's caller asked for its end.
     #[error("the query was cancelled")]
     Cancelled,

@@ -12,6 +12,8 @@ import typer
 from loadstone.commands import lode_query, lode_shell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from loadstone.lode import Database, Server
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -54,6 +56,12 @@ def serve(
             help="Open it with this tactic; repeatable, or joined: 'durability=group&locks=page'.",
         ),
     ] = None,
+    statements: Annotated[
+        bool,
+        typer.Option(
+            "--statements", help="Execute statements, on a Unix socket, in place of serving pages."
+        ),
+    ] = False,
 ) -> int:
     """Serve a database to other programs.
 
@@ -73,6 +81,8 @@ def serve(
     # Before any thread is started, so that none is interrupted: a client that asks waits until the
     # database is open, which closes it then.
     signal.pthread_sigmask(signal.SIG_BLOCK, ASKED)
+    if statements:
+        return _execute(path, listen, tactics, create=create, is_new=is_new)
     with (
         Database(path, "any" if create else "open", **tactics) as database,
         nullcontext(_gone(database)) as gone,
@@ -166,6 +176,28 @@ def mirror(
     tell(told["verdict"])
 
 
+def _execute(
+    path: Path, listen: str | None, tactics: "Mapping[str, str]", *, create: bool, is_new: bool
+) -> int:
+    """Execute the statements of other programs until a signal asks for its end."""
+    from loadstone.diagnostics import Exit, tell
+    from loadstone.lode import Database, remove
+
+    with Database(path, "any" if create else "open", **tactics) as database:
+        try:
+            server = database.answer(listen or f"{path}-socket")
+        except BaseException:
+            if is_new:
+                database.abandon()
+                remove(path)
+            raise
+        with server:
+            tell(f"executing statements of {path} at {server.address}")
+            while (asked := signal.sigwait(ASKED)) == signal.SIGHUP:
+                _fill(database)
+    return Exit.INTERRUPTED if asked == signal.SIGINT else Exit.OK
+
+
 def _gone(database: "Database") -> str:
     """The copy of the mirror that is gone; empty where none is, or there is no mirror."""
     told = database.mirror
@@ -198,7 +230,7 @@ def _asked_to_end(server: "Server") -> int:
     return asked
 
 
-def _fill(server: "Server") -> None:
+def _fill(server: "Server | Database") -> None:
     """Fill the copy that is gone, and say what came of it."""
     from loadstone.diagnostics import tell
     from loadstone.errors import LodeError

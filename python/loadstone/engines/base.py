@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from loadstone._core import StatementUsers
+
 
 class Engine(System):
     """A system that executes statements."""
@@ -131,6 +133,13 @@ class Engine(System):
         `UnsupportedError` if there can be only one.
         """
         raise UnsupportedError(f"{self.name} has one session only")
+
+    def users(self) -> "AbstractContextManager[StatementUsers]":
+        """Concurrent users in Rust, whom no interpreter makes wait for each other, each with a
+        session of the same database under the same tactics. Until the context ends, the engine
+        itself is asked nothing: it may be stopped. Raises `UnsupportedError` where there are none:
+        then users are threads of Python, by `another`."""
+        raise UnsupportedError(f"{self.name} has no users in Rust")
 
     def stored_name(self, name: str) -> str:
         """The stored name of a table. The names in every statement, in `load`, `settle`, `drop` and

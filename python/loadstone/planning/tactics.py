@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from loadstone import lode, registry
-from loadstone.engines.lode.engine import level_of
+from loadstone.engines.lode.declared import level_of
 from loadstone.engines.system import OF_EVERY_SYSTEM
 from loadstone.engines.tactic import Tactic, described
 from loadstone.errors import EngineError, InputError

@@ -1,4 +1,5 @@
-"""Concurrent users on one operation: threads of this worker, each with a session of its own.
+"""Concurrent users on one operation: threads of this worker, each with a session of its own; in
+Rust where the engine has such users, else in Python, whose interpreter they share.
 
     sessions -> every user checks each answer in full -> CLOCK loop CLOCK -> one tally of them all
 
@@ -12,11 +13,11 @@ import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import cycle
 
-from loadstone._core import Tally, clock_ns, intended_starts
+from loadstone._core import ClientError, StatementUsers, Tally, clock_ns, intended_starts
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
@@ -32,6 +33,8 @@ here. It polls the clock for the rest."""
 GRACE_NS_MAX = 1_000_000_000
 """Requests that were due in an open loop may begin for this time after its end, or for as long as
 the loop was if that is less; later ones are skipped."""
+RUST = "rust"
+NO_ANSWER = "no request was answered in time"
 LEAD_NS = 20_000_000
 """Between the start of the threads and the loop's begin, so that all of them begin together."""
 
@@ -83,20 +86,72 @@ class Users:
         # The stack outlives the pool: no session is closed under a thread that uses it.
         with ExitStack() as stack, ThreadPoolExecutor(loop.users) as pool:
             try:
-                sessions = [stack.enter_context(self._engine.another()) for _ in range(loop.users)]
+                users = self._users(loop, requests, stack)
             except UnsupportedError as error:
                 return no_figures("gap", error.message)
-            checked = self._engine.capabilities.answers
-            users = [
-                _User(session, self._clock, [*requests[n:], *requests[:n]], checked=checked)
-                for n, session in zip(cycle(range(len(requests))), sessions)
-            ]
             for _ in pool.map(lambda user: user.check(self._mark), users):
                 pass
             self._mark("end")
-            if not _wrong(users):
+            if _wrong(users):
+                return no_figures("failed", _wrong(users))
+            try:
+                in_rust = self._engine.users()
+            except UnsupportedError:
                 return self._timed(loop, users, pool)
-            return no_figures("failed", _wrong(users))
+            stack.close()  # the engine may have to let go of its database
+            figures = self._in_rust(loop, requests, in_rust, pool)
+            return figures or self._timed(loop, self._users(loop, requests, stack), pool)
+
+    def _users(
+        self, loop: Loop, requests: Sequence[Request], stack: ExitStack
+    ) -> Sequence["_User"]:
+        """Threads of Python, each with a session."""
+        sessions = [stack.enter_context(self._engine.another()) for _ in range(loop.users)]
+        checked = self._engine.capabilities.answers
+        return [
+            _User(session, self._clock, [*requests[n:], *requests[:n]], checked=checked)
+            for n, session in zip(cycle(range(len(requests))), sessions)
+        ]
+
+    def _in_rust(
+        self,
+        loop: Loop,
+        requests: Sequence[Request],
+        users: AbstractContextManager[StatementUsers],
+        pool: ThreadPoolExecutor,
+    ) -> LoopFigures | None:
+        """The loop with users in Rust, in place of those that have checked every answer; None where
+        there turn out to be none."""
+        servers = list(self._engine.processes())
+        starts_ns = None
+        if loop.model == "open":
+            starts_ns = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
+        last_ns = loop.duration_ns + min(GRACE_NS_MAX, loop.duration_ns)
+        texts = [(request.statement, request.rows) for request in requests]
+        try:
+            with users as found:
+                asked = pool.submit(
+                    found.ask, loop.users, texts, loop.duration_ns, starts_ns, last_ns, servers
+                )
+                wait([asked], timeout=loop.duration_ns / 1e9)
+                self._mark("start")
+                elapsed_ns, tally, failed, first, wrong, work = asked.result()
+                self._mark("end")
+        except (UnsupportedError, ClientError):
+            return None
+        if wrong is not None:
+            rows, expected = wrong
+            return no_figures("failed", _told(rows, expected)).but(client=RUST)
+        reason = f"{failed:,} requests failed: {first}" if failed else ""
+        answered = tally.completed > 0
+        return loop_figures(tally, failed, closed=loop.model == "closed").but(
+            client=RUST,
+            status="ok" if answered else "failed",
+            reason=reason if answered else reason or NO_ANSWER,
+            elapsed_ns=elapsed_ns,
+            client_cpu_ns=work[0],
+            server_cpu_ns=work[2],
+        )
 
     def _timed(self, loop: Loop, users: Sequence["_User"], pool: ThreadPoolExecutor) -> LoopFigures:
         meter = Meter(self._engine.processes())
@@ -140,7 +195,7 @@ class Users:
         first = next((user.reason for user in users if user.reason), "")
         reason = f"{failed:,} requests failed: {first}" if failed else ""
         if not any(user.tally.completed for user in users):
-            return "failed", reason or "no request was answered in time"
+            return "failed", reason or NO_ANSWER
         # One user of an embedded engine shares its interpreter with nobody: the work is the
         # engine's. And of an artificial engine nothing but the client is measured.
         embedded = not self._engine.processes() and self._engine.can_stop
@@ -214,8 +269,12 @@ class _User:
 
 def _difference(rows: int, request: Request) -> str:
     if rows != request.rows:
-        return f"wrong answer: {plural(rows, 'tuple')}, {request.rows:,} expected"
+        return _told(rows, request.rows)
     return f"wrong answer: {plural(rows, 'tuple')}, with wrong contents"
+
+
+def _told(rows: int, expected: int) -> str:
+    return f"wrong answer: {plural(rows, 'tuple')}, {expected:,} expected"
 
 
 def _wrong(users: Sequence[_User]) -> str:

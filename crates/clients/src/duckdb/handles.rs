@@ -120,6 +120,23 @@ impl Connection {
         if state == SUCCESS { Ok(()) } else { Err(rows.failure("running a statement")) }
     }
 
+    /// Run a query and take all rows of its answer; how many there were.
+    #[expect(unsafe_code, reason = "the C interface")]
+    pub fn count_rows(&self, sql: &str) -> Result<u64, ClientError> {
+        let text = terminated(sql)?;
+        let mut rows = Rows::none(self.database.interface, &[]);
+        // SAFETY: as in `run`.
+        let state = unsafe { (rows.interface.query)(self.raw, text.as_ptr(), &raw mut rows.raw) };
+        if state != SUCCESS {
+            return Err(rows.failure("answering a statement"));
+        }
+        let mut count = 0;
+        while let Some(chunk) = rows.fetch() {
+            count += chunk.size as u64;
+        }
+        Ok(count)
+    }
+
     /// Prepare a statement whose result has these columns, for many uses. They are held to it at
     /// each use: some types are known only when the parameters are.
     #[expect(unsafe_code, reason = "the C interface")]

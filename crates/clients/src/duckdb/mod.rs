@@ -6,3 +6,4 @@ mod handles;
 pub mod oo1;
 pub mod oo7;
 mod session;
+pub mod statements;

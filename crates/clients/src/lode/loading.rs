@@ -91,7 +91,7 @@ impl Places {
         }
         self.tags_at.push(reference.tag_at());
         let goes_on = self.runs.last().is_some_and(|&(first, start)| {
-            start.page == id.page && u32::from(start.slot) + (number - first) == id.slot.into()
+            start.page == id.page && u32::from(start.slot) + (number - first) == u32::from(id.slot)
         });
         if !goes_on {
             self.runs.push((number, id));

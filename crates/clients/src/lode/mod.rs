@@ -13,6 +13,7 @@ pub mod oo1;
 pub mod oo7;
 mod place;
 mod served;
+pub mod statements;
 mod store;
 
 /// As each benchmark's `open` knows it.

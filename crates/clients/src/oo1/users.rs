@@ -4,10 +4,7 @@
 //! three connections and commits. Drawing what to ask for is outside each request's time. What the
 //! writers inserted is looked at both ways afterwards, and taken back.
 
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use loadstone_datasets::oo1::{Database, NewPart};
 use loadstone_measure::clock::now_ns;
@@ -18,33 +15,14 @@ use crate::clocked::within_transaction;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::visits::Visits;
+pub use crate::pacing::Pacing;
+use crate::pacing::{self, Begin, Queue};
 
 /// Ids that one writer has to itself. So many inserts are hours of durable commits.
 const IDS_PER_WRITER: u32 = 1 << 20;
 
 /// Inserted parts of each writer that are looked at: the last ones, where others were busy too.
 const LOOKED_AT: u32 = 1000;
-
-/// How long before a request is due a thread stops sleeping: a timer wakes it tens of us late.
-const WAKE_EARLY_NS: u64 = 200_000;
-
-/// When requests begin.
-#[derive(Debug, Clone)]
-pub enum Pacing {
-    /// The next as soon as the last is answered, for that long.
-    Closed {
-        /// Length of the run.
-        duration_ns: u64,
-    },
-    /// When they are due, whatever became of the last: offsets in ns, ascending. The readers share
-    /// them, and so do the writers; each takes the next that nobody has.
-    Open {
-        /// When each is due, from the beginning of the run.
-        starts_ns: Vec<u64>,
-        /// After this nothing more is begun, and what was due is skipped.
-        duration_ns: u64,
-    },
-}
 
 /// How many users there are and how they behave.
 #[derive(Debug, Clone)]
@@ -72,49 +50,6 @@ pub struct Served {
     pub work: Work,
 }
 
-/// One kind of users' place in the list of starts.
-struct Queue<'a> {
-    pacing: &'a Pacing,
-    begin_ns: &'a AtomicU64,
-    next: AtomicUsize,
-}
-
-impl Queue<'_> {
-    /// Wait until the next request is due and answer when it was; `None` at the end.
-    fn due_ns(&self, tally: &mut Tally) -> Option<u64> {
-        let begin_ns = self.begin_ns.load(Ordering::Relaxed);
-        match self.pacing {
-            Pacing::Closed { duration_ns } => {
-                let now = now_ns();
-                (now < begin_ns + duration_ns).then_some(now)
-            }
-            Pacing::Open { starts_ns, duration_ns } => loop {
-                let due_ns = begin_ns + starts_ns.get(self.next.fetch_add(1, Ordering::Relaxed))?;
-                wait_until(due_ns);
-                if now_ns() < begin_ns + duration_ns {
-                    return Some(due_ns);
-                }
-                tally.skip();
-            },
-        }
-    }
-}
-
-fn wait_until(due_ns: u64) {
-    loop {
-        let left_ns = due_ns.saturating_sub(now_ns());
-        if left_ns == 0 {
-            return;
-        }
-        if left_ns > WAKE_EARLY_NS {
-            thread::sleep(Duration::from_nanos(left_ns - WAKE_EARLY_NS));
-        } else {
-            // Other users may need this processor.
-            thread::yield_now();
-        }
-    }
-}
-
 /// Let the users loose on a loaded database.
 pub fn run<C: Driver>(
     driver: &mut C,
@@ -125,15 +60,8 @@ pub fn run<C: Driver>(
     // All are connected before the first request.
     let open = |count| (0..count).map(|_| driver.another()).collect::<Result<Vec<C>, _>>();
     let (readers, writers) = (open(users.readers)?, open(users.writers)?);
-    let begin_ns = AtomicU64::new(0);
-    let ready = Barrier::new((users.readers + users.writers) as usize);
-    let start = || {
-        if ready.wait().is_leader() {
-            begin_ns.store(now_ns(), Ordering::Relaxed);
-        }
-        ready.wait();
-    };
-    let queue = || Queue { pacing: &users.pacing, begin_ns: &begin_ns, next: AtomicUsize::new(0) };
+    let begin = Begin::of((users.readers + users.writers) as usize);
+    let queue = || Queue::new(&users.pacing, &begin);
     let (to_read, to_write) = (queue(), queue());
     let mut served = Served::default();
     let mut inserted = Vec::new();
@@ -141,16 +69,16 @@ pub fn run<C: Driver>(
     let begun = meter.begin();
     thread::scope(|scope| {
         let spawn_reader = |(user, mut driver): (usize, C)| {
-            let (start, to_read) = (&start, &to_read);
+            let (begin, to_read) = (&begin, &to_read);
             scope.spawn(move || {
-                start();
+                begin.together();
                 read(&mut driver, database, user as u32, to_read)
             })
         };
         let spawn_writer = |(user, mut driver): (usize, C)| {
-            let (start, to_write) = (&start, &to_write);
+            let (begin, to_write) = (&begin, &to_write);
             scope.spawn(move || {
-                start();
+                begin.together();
                 write(&mut driver, database, user as u32, to_write)
             })
         };
@@ -173,7 +101,7 @@ pub fn run<C: Driver>(
             }
         }
     });
-    served.elapsed_ns = now_ns() - begin_ns.load(Ordering::Relaxed);
+    served.elapsed_ns = now_ns() - begin.begun_ns();
     served.work = begun.end();
     let looked = look(driver, database, &inserted);
     take_back(driver, database, &inserted)?;
@@ -205,7 +133,7 @@ fn read<C: Driver>(
             driver.end()?;
             let (_, part) = found?;
             visits.part(&part);
-            add(&mut tally, due_ns, started_ns);
+            pacing::add(&mut tally, due_ns, started_ns);
             if part.id != id {
                 let what = format!("part {} for part {id}", part.id);
                 return Err(ClientError::Malformed { engine: C::ENGINE, what });
@@ -232,15 +160,10 @@ fn write<C: Driver>(
         if let Err(error) = within_transaction(driver, |driver| driver.insert(&new)) {
             return (tally, count, Err(error));
         }
-        add(&mut tally, due_ns, started_ns);
+        pacing::add(&mut tally, due_ns, started_ns);
         count += 1;
     }
     (tally, count, Ok(()))
-}
-
-fn add(tally: &mut Tally, due_ns: u64, started_ns: u64) {
-    // A closed loop's request is due when the thread is free for it, which is just before.
-    tally.add(due_ns, started_ns, now_ns()).expect("the clock never runs backwards");
 }
 
 /// Parts for a writer to insert: the insert measure's, with ids of the writer's own and connected

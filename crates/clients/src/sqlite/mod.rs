@@ -4,3 +4,4 @@ mod file;
 pub mod oo1;
 pub mod oo7;
 mod raw;
+pub mod statements;

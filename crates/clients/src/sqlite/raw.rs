@@ -4,6 +4,7 @@
 //! driver could not keep both. Here neither moves between threads: a driver with both in it does.
 
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::hint::black_box;
 use std::ptr::{self, NonNull};
 
 use libsqlite3_sys as ffi;
@@ -286,6 +287,36 @@ impl Statement {
         unsafe {
             let start = ffi::sqlite3_column_blob(self.raw.as_ptr(), column).cast::<u8>();
             slice(start, ffi::sqlite3_column_bytes(self.raw.as_ptr(), column))
+        }
+    }
+
+    /// Take every value of the row, each as it is stored.
+    pub fn read_row(&self) {
+        for column in 0..self.column_count() {
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the statement is alive and has that column.
+            let kind = unsafe { ffi::sqlite3_column_type(self.raw.as_ptr(), column) };
+            match kind {
+                ffi::SQLITE_INTEGER => {
+                    #[expect(unsafe_code, reason = "the C interface")]
+                    // SAFETY: as above.
+                    let value = unsafe { ffi::sqlite3_column_int64(self.raw.as_ptr(), column) };
+                    black_box(value);
+                }
+                ffi::SQLITE_FLOAT => {
+                    #[expect(unsafe_code, reason = "the C interface")]
+                    // SAFETY: as above.
+                    let value = unsafe { ffi::sqlite3_column_double(self.raw.as_ptr(), column) };
+                    black_box(value);
+                }
+                ffi::SQLITE_TEXT => {
+                    black_box(self.text(column));
+                }
+                ffi::SQLITE_BLOB => {
+                    black_box(self.blob(column));
+                }
+                _ => {}
+            }
         }
     }
 

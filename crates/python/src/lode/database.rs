@@ -20,6 +20,7 @@ use pyo3_arrow::PyRecordBatchReader;
 use super::error::{failure, query_failure};
 use super::mirror::{of_mirror, side_of};
 use super::open::{Opened, closed};
+use super::place::{Connection, StatementServer};
 use super::query;
 use super::relation;
 use super::rows::Rows;
@@ -153,6 +154,16 @@ impl Database {
         let database = self.take(py)?.ok_or_else(closed)?;
         let server = py.detach(|| server::Server::start(database.into_storage(), listener));
         Ok(Server::new(server.map_err(|error| failure(&error))?))
+    }
+
+    /// Answer statements that come through a Unix socket; the database stays open here.
+    fn answer(&self, py: Python<'_>, path: PathBuf) -> PyResult<StatementServer> {
+        StatementServer::start(py, self.database(py)?, path)
+    }
+
+    /// A thread that executes statements beside the one that asks.
+    fn beside(&self, py: Python<'_>) -> PyResult<Connection> {
+        Connection::beside(py, self.database(py)?)
     }
 
     /// The rows of a text's last command.

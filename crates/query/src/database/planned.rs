@@ -36,8 +36,15 @@ impl Planned {
             Some(Sink::Rows(pack)) => pack.layout.clone(),
             _ => Layout::default(),
         };
+        Self { plan, form: Arc::new(Form::of(layout)) }
+    }
+}
+
+impl Form {
+    /// Of tuples with that layout.
+    pub fn of(layout: Layout) -> Self {
         let schema = schema_of(&layout);
-        Self { plan, form: Arc::new(Form { layout, schema }) }
+        Self { layout, schema }
     }
 }
 

@@ -38,7 +38,12 @@ enum Source {
     Collected { tuples: Vec<u8>, at: usize },
     /// Those of one that runs.
     Running { batches: Receiver<Result<Vec<u8>>>, cancel: Cancel, thread: Option<JoinHandle<()>> },
+    /// Those of one that another process runs.
+    Received(Received),
 }
+
+/// Gives the next tuples, and None at the end.
+pub(crate) type Received = Box<dyn FnMut() -> Result<Option<Vec<u8>>> + Send>;
 
 impl Rows {
     pub(super) fn collected(form: Arc<Form>, tuples: Vec<u8>) -> Self {
@@ -68,6 +73,11 @@ impl Rows {
         Ok(Self { form, source })
     }
 
+    /// Rows of that form, as they come from elsewhere.
+    pub(crate) fn received(layout: Layout, source: Received) -> Self {
+        Self { form: Arc::new(Form::of(layout)), source: Source::Received(source) }
+    }
+
     /// The form of the tuples that [`Rows::next_tuples`] gives.
     pub fn layout(&self) -> &Layout {
         &self.form.layout
@@ -94,6 +104,7 @@ impl Rows {
                 Ok(Some(tuples[*at - take..*at].to_vec()))
             }
             Source::Running { batches, .. } => batches.recv().ok().transpose(),
+            Source::Received(next) => next(),
         }
     }
 }

@@ -10,6 +10,10 @@ FILE_SYSTEM = (
     f"{STUDY} --on 'lode?profile=u-ingres&cache=262144' --vary disk=buffered,direct"
     " --vary readahead=off,on --vary extent=4,16"
 )
+PLACES = (
+    f"{STUDY} --on 'lode?place=server&profile=u-ingres&statement=text'"
+    " --vary place=server,thread,embedded"
+)
 
 ENHANCEMENTS = (
     Enhancement(
@@ -60,12 +64,14 @@ ENHANCEMENTS = (
     ),
     Enhancement(
         name="MANGOS",
-        what="An operating system made for it: messages and task switches of some ten "
-        "instructions.",
+        what="An operating system made for it: INGRES in one address space, messages and task "
+        "switches of some ten instructions; here statements in another process, in another thread, "
+        "or in a call.",
         found="1 to 4 %, by estimate, for six to twelve man-months (5.5, 6). Nothing was measured.",
         before="INGRES",
         tables=("9",),
-        command="python selfbench/messages.py RECORD",
+        switches=("place=server,thread", "place=server,embedded"),
+        command=PLACES,
     ),
 )
 

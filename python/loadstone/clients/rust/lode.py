@@ -10,7 +10,8 @@ from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.clients.rust.program import opened
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.lode.engine import HEADER_BYTES, described
+from loadstone.engines.lode.declared import described
+from loadstone.engines.lode.engine import HEADER_BYTES
 from loadstone.engines.lode.server import PageServer, end_orphan
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
+from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.duckdb import optimizers, own_settings
@@ -108,6 +109,16 @@ class DuckdbEngine(Engine):
             return
         if self.variant.url is not None:
             self._look()
+        with _errors():
+            self._connection = duckdb.connect(
+                str(self.path), config=self._config(), read_only=self.as_it_stands
+            )
+            if self.as_it_stands:
+                self._see_read_only(self._connection)
+            own_settings.set_local(self._connection, settings_of(self.variant))
+
+    def _config(self) -> dict[str, str | bool | int | float | list[str]]:
+        """What the file is opened with."""
         config: dict[str, str | bool | int | float | list[str]] = {
             **self._of_session(),
             "force_compression": self.tactic("compression"),
@@ -120,14 +131,8 @@ class DuckdbEngine(Engine):
         }
         if self.as_it_stands:
             # What is on disk stays as it is, in the form that it has.
-            config = {n: value for n, value in config.items() if n != "force_compression"}
-        with _errors():
-            self._connection = duckdb.connect(
-                str(self.path), config=config, read_only=self.as_it_stands
-            )
-            if self.as_it_stands:
-                self._see_read_only(self._connection)
-            own_settings.set_local(self._connection, settings_of(self.variant))
+            return {name: value for name, value in config.items() if name != "force_compression"}
+        return config
 
     def _look(self) -> None:
         """Refuse a user's file that would be made, or written to. Raises `EngineError`."""
@@ -381,6 +386,23 @@ class DuckdbEngine(Engine):
         finally:
             session.stop()
 
+    @contextmanager
+    def users(self) -> Iterator[StatementUsers]:
+        """Connections of the same library by its C API, with the file closed here: one database
+        has it at a time."""
+        import _duckdb
+
+        if self.variant.url is not None:
+            raise UnsupportedError("a file of yours is read by this program alone")
+        if settings_of(self.variant):
+            raise UnsupportedError("settings by name are set for sessions of Python alone")
+        settings = [(name, _written(value)) for name, value in self._config().items()]
+        self.stop()
+        try:
+            yield StatementUsers.duckdb(str(_duckdb.__file__), str(self.path), settings)
+        finally:
+            self.start()
+
     def remove(self) -> None:
         """Close and delete the files, but no user's."""
         self.stop()
@@ -407,6 +429,11 @@ class DuckdbEngine(Engine):
 def _type(name: str) -> str:
     """DuckDB's name of an attribute's type: of a decimal the same."""
     return _TYPES.get(name, name if name.startswith("decimal(") else "VARCHAR")
+
+
+def _written(value: object) -> str:
+    """A value as DuckDB reads one."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _first(result: duckdb.DuckDBPyConnection) -> Any:

@@ -1,7 +1,8 @@
-"""lode, our own engine, asked in QUEL: in the worker's process, over one database."""
+"""lode, our own engine, asked in QUEL, at the place that its tactic says, over one database."""
 
+import os
 import re
-import tomllib
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -10,22 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone import _core, lode
-from loadstone.engines import tactic
+from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities, Structure, Table
-from loadstone.engines.tactic import Level, Tactic
+from loadstone.engines.lode.declared import ELSEWHERE, declared
+from loadstone.engines.lode.served import ServedDatabase
+from loadstone.engines.lode.server import end_orphan
 from loadstone.engines.work import Work
-from loadstone.errors import EngineError, UnsupportedError
+from loadstone.errors import EngineError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from loadstone.plan.variant import Variant
 
-ELSEWHERE = ("place", "swizzle", "prefetch", "detect")
-"""Tactics of lode that no statement can tell apart: of clients, of walks along references, and of
-pages that a program maps as memory."""
 _TYPES = {"int2": "i2", "int4": "i4", "int8": "i8"}
 _CHARACTERS = re.compile(r"char\(([0-9]+)\)")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
@@ -40,9 +39,9 @@ _RESERVED = frozenset(
 )  # fmt: skip
 """Words of QUEL, which name no relation."""
 
-
-OF_FILES = frozenset({"extent", "layout", "mirror"})
-"""The tactics by which files look otherwise. Contents do not depend on any other."""
+FILE = "relations.lode"
+"""The volume's name."""
+CONSTANT = "retrieve (one = 1)"
 
 HEADER_BYTES = 8_192 + 4_096 + 98_304
 """Bytes that each opening of a closed database reads beside its catalog: the headers of the volume
@@ -50,58 +49,6 @@ and of the log, and the part of the log in which a crash could have left a recor
 
 STATE_BYTES = 8_192
 """Of a copy: the state of both, which says whether they are alike."""
-
-STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
-    Path(__file__).with_name(tactic.FILE).read_text(encoding="utf-8")
-)
-"""A study's declarations of each tactic, beside those of lode's own code."""
-
-
-def described(
-    values: Mapping[str, Sequence[str]], others: Mapping[str, Tactic] | None = None
-) -> dict[str, Tactic]:
-    """Tactics with these values, the default first, in the words of lode's code, or of `others`."""
-    rows = {row["name"]: row for row in lode.tactics()}
-    return {
-        name: (others or {}).get(name) or _tactic(rows[name], named)
-        for name, named in values.items()
-    }
-
-
-def level_of(name: str) -> Level:
-    """The least that another value of lode's tactic takes."""
-    return Level.LOAD if name in OF_FILES else Level.START
-
-
-def _declared() -> dict[str, Tactic]:
-    """The tactics as lode's code has them, the default first."""
-    found: dict[str, Sequence[str]] = {}
-    for row in lode.tactics():
-        if row["name"] in ELSEWHERE:
-            continue
-        values = [str(name) for name, _ in row["values"]]
-        default = str(row["default"])
-        if len(values) == 1 and default not in values:
-            kind = "<bytes>" if "bytes" in values[0] else "<n>"
-            values = _sizes(values[0]) or [default, kind]
-        values = ["<bytes>" if value.startswith("bytes ") else value for value in values]
-        found[row["name"]] = (default, *(value for value in values if value != default))
-    found["cache"] = (str(CACHE_BYTES_DEFAULT), "<bytes>")
-    return described(found)
-
-
-def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
-    """Of a row of lode's. A number's meaning is what the row says of its one value."""
-    meanings = {str(name): str(about) for name, about in row["values"]}
-    number = next((about for name, about in meanings.items() if name not in values), "")
-    told = tuple((value, meanings.get(value, number)) for value in values)
-    found = tactic.described(row["name"], level_of(row["name"]), told, row)
-    return tactic.for_studies(found, STUDIES.get(row["name"], {}))
-
-
-def _sizes(values: str) -> list[str]:
-    """The numbers of a value that lists all there are: `4, 8 or 16 pages`."""
-    return re.findall("[0-9]+", values) if " or " in values else []
 
 
 class LodeEngine(Engine):
@@ -120,11 +67,13 @@ class LodeEngine(Engine):
             ),
             "nonclustered": Structure(supported=True, note="B-tree of (key, record id)"),
         },
-        tactics=_declared(),
+        tactics=declared(),
         no_sql="lode is asked in QUEL: it has no SQL",
     )
 
-    _database: lode.Database | None = None
+    _database: lode.Database | ServedDatabase | None = None
+    _connection: lode.Connection | None = None
+    """To another thread; of one more session of a server its own."""
     _constant: lode.Statement | None = None
     """The constant's statement, once it was asked for."""
     _is_session = False
@@ -143,10 +92,21 @@ class LodeEngine(Engine):
         of_profile = {tactic: value for tactic, value, _ in settings}
         return {**super().asked(variant), **of_profile, **dict(variant.tactics)}
 
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """Also that nobody asks for copies of which a server tells nothing."""
+        super().check(variant)
+        asked = cls.asked(variant)
+        if (asked["place"], asked["mirror"] != "off") == ("server", True):
+            raise InputError(
+                "lode: with place=server the reads of a mirror's copies are not told",
+                hint="leave out place=server, or mirror",
+            )
+
     @property
     def path(self) -> Path:
         """The volume; the log lies beside it."""
-        return self.scratch / "relations.lode"
+        return self.scratch / FILE
 
     def start(self) -> None:
         """Open the database, or make it, with every tactic."""
@@ -155,11 +115,16 @@ class LodeEngine(Engine):
             known = lode.tactics_of("")
             asked = self.asked(self.variant)
             tactics = {name: asked[name] for name, _ in known if name not in ELSEWHERE}
+            if asked["place"] == "server":
+                self._database = ServedDatabase(self.path, tactics)
+                return
             self._place_second_copy()
-            self._database = lode.Database(self.path, "any", **tactics)
-            if self._database.mirror is not None:
+            self._database = database = lode.Database(self.path, "any", **tactics)
+            if database.mirror is not None:
                 # Of a database that was made without one, or has lost a copy.
-                self._database.remirror()
+                database.remirror()
+            if asked["place"] == "thread":
+                self._connection = database.beside()
 
     def _place_second_copy(self) -> None:
         """On the second disk, where there is one: lode takes a link for the folder of its copy."""
@@ -169,11 +134,10 @@ class LodeEngine(Engine):
 
     def stop(self) -> Sequence[int]:
         """Write everything to its place, and close."""
-        database, self._database = self._database, None
-        self._constant = None
-        if database is not None and not self._is_session:
-            database.close()
-        return ()
+        database = self._let_go()
+        if database is None or self._is_session:
+            return ()
+        return database.close() or ()
 
     def terms(self) -> Mapping[str, str]:
         """As the open database has them."""
@@ -182,6 +146,7 @@ class LodeEngine(Engine):
         return {
             "version": _core.__version__,
             "isolation": "serializable",
+            "place": self._place(),
             **told,
             **settings,
         }
@@ -210,12 +175,12 @@ class LodeEngine(Engine):
 
     def run(self, statement: str) -> int:
         """Execute a text in one transaction."""
-        changed = self._open().execute(statement)
+        changed = self._asked().execute(statement)
         return -1 if changed is None else changed
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple."""
-        return self._open().query(statement).fetch()
+        return self._asked().query(statement).fetch()
 
     def interrupt(self) -> None:
         """End the statements that are running."""
@@ -225,7 +190,7 @@ class LodeEngine(Engine):
         """As an Arrow table."""
         import pyarrow as pa  # slow to import, and a timed statement needs it not
 
-        return pa.RecordBatchReader.from_stream(self._open().query(statement)).read_all()
+        return pa.RecordBatchReader.from_stream(self._asked().query(statement)).read_all()
 
     def contents(self, table: str) -> "pa.Table":
         """All rows of a relation."""
@@ -233,17 +198,23 @@ class LodeEngine(Engine):
 
     def ask_nothing(self) -> None:
         """A text without a statement."""
-        self._open().execute("")
+        self._asked().execute("")
 
     def ask_constant(self) -> None:
-        """By a text that is read once, and planned each time."""
+        """By a text that is read once, and planned each time; elsewhere by the text."""
+        database = self._open()
+        if self._connection is not None or isinstance(database, ServedDatabase):
+            self._asked().query(CONSTANT).fetch()
+            return
         if self._constant is None:
-            self._constant = self._open().prepare("retrieve (one = 1)")
+            self._constant = database.prepare(CONSTANT)
         self._constant.query().fetch()
 
     def plan(self, statement: str, query: str) -> None:
         """As `explain`, which writes the plan down, too."""
         del query
+        if self.tactic("place") != "embedded":
+            raise UnsupportedError("lode plans without executing only where it is called")
         self._open().explain(statement)
 
     def drop(self, table: str) -> None:
@@ -283,12 +254,32 @@ class LodeEngine(Engine):
     @contextmanager
     def another(self) -> Iterator[Engine]:
         """The same open database, which all threads may ask."""
-        session = copy(self)
-        session._database, session._is_session = self._open(), True  # noqa: SLF001 - of this class
+        session, database = copy(self), self._open()
+        session._database, session._is_session = database, True  # noqa: SLF001 - of this class
+        session._connection = self._another_way(database)  # noqa: SLF001
         try:
             yield session
         finally:
             session.stop()
+
+    def _another_way(self, database: lode.Database | ServedDatabase) -> lode.Connection | None:
+        if isinstance(database, ServedDatabase):
+            return database.another()
+        return None if self._connection is None else database.beside()
+
+    @contextmanager
+    def users(self) -> Iterator[StatementUsers]:
+        """At the same place, on the database that is open."""
+        database = self._open()
+        if isinstance(database, ServedDatabase):
+            yield StatementUsers.lode_server(database.address)
+        else:
+            yield StatementUsers.lode(database, self._connection is not None)
+
+    def processes(self) -> Sequence[int]:
+        """The server, where there is one."""
+        pid = self._database.pid if isinstance(self._database, ServedDatabase) else None
+        return () if pid is None else (pid,)
 
     def stored_name(self, name: str) -> str:
         """The name itself where QUEL can write it; else its bytes in hexadecimal digits."""
@@ -297,16 +288,45 @@ class LodeEngine(Engine):
 
     def remove(self) -> None:
         """Let go of the database, and delete it."""
-        database, self._database = self._database, None
-        self._constant = None
+        database = self._let_go()
         if database is not None and not self._is_session:
             database.abandon()
         lode.remove(self.path)
 
-    def _open(self) -> lode.Database:
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End the server that a killed worker left."""
+        return end_orphan(scratch / FILE)
+
+    def _open(self) -> lode.Database | ServedDatabase:
         if self._database is None:
             raise EngineError("lode is not started", hint="call start() first")
         return self._database
+
+    def _asked(self) -> lode.Database | lode.Connection:
+        """Whom statements are sent to."""
+        database = self._open()
+        if self._connection is not None:
+            return self._connection
+        return database.connection if isinstance(database, ServedDatabase) else database
+
+    def _place(self) -> str:
+        """Where statements are executed, by the process and the thread that do."""
+        asked = self._asked()
+        if isinstance(asked, lode.Database):
+            return "embedded"
+        pid, _, tid = asked.place().split("/")
+        if int(pid) != os.getpid():
+            return "server"
+        return "embedded" if int(tid) == threading.get_native_id() else "thread"
+
+    def _let_go(self) -> lode.Database | ServedDatabase | None:
+        database, self._database = self._database, None
+        connection, self._connection = self._connection, None
+        self._constant = None
+        if connection is not None:
+            connection.close()
+        return database
 
 
 def _type(name: str) -> str:

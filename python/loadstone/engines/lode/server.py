@@ -1,4 +1,5 @@
-"""A private page server of lode: a process with the database open, which ends with its worker."""
+"""A private server of lode, of pages or of statements: a process with the database open, which ends
+with its worker."""
 
 import os
 import signal
@@ -43,17 +44,20 @@ class PageServer:
         bytes at most, and a folder's may be longer."""
         return f"/proc/self/fd/{self._folder}/{_socket(self.path).name}"
 
-    def start(self, tactics: Mapping[str, str]) -> None:
-        """Start it, and wait until clients can come. Raises `EngineError` with its last words."""
+    def start(self, tactics: Mapping[str, str], *, statements: bool = False) -> None:
+        """Start it, and wait until clients can come: to serve pages, or to execute `statements`.
+        Raises `EngineError` with its last words."""
         self.stop()
         end_orphan(self.path)
         self._folder = os.open(self.path.parent, os.O_PATH | os.O_DIRECTORY)
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the server
+        kind = ["--statements"] if statements else []
         words = "&".join(f"{name}={value}" for name, value in tactics.items())
         self._process.launch(
             [
                 *(sys.executable, "-m", "loadstone", "lode", "serve", str(self.path.resolve())),
                 *("--create", "--listen", _socket(self.path).name, "--tactic", words),
+                *kind,
             ],
             log=self._words,
             cwd=self.path.parent,
@@ -66,7 +70,7 @@ class PageServer:
             said_last = last_words(Path(f"/proc/self/fd/{self._words.fileno()}"))
             self._let_go()
             raise EngineError(
-                f"lode: the page server of {self.path} did not start: {said_last}",
+                f"lode: the server of {self.path} did not start: {said_last}",
                 hint="loadstone lode serve --help",
             )
 

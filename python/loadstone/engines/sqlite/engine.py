@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import apsw
 
+from loadstone._core import StatementUsers
 from loadstone.engines import data_files
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
@@ -327,6 +328,21 @@ class SqliteEngine(Engine):
             yield session
         finally:
             session.stop()
+
+    @contextmanager
+    def users(self) -> Iterator[StatementUsers]:
+        """Connections of the same library's other copy in this process, with this one closed: two
+        copies know nothing of each other's locks on a file."""
+        if self.variant.url is not None:
+            raise UnsupportedError("users in Rust would pass the guard of a file of yours")
+        if settings_of(self.variant):
+            raise UnsupportedError("settings by name are set for sessions of Python alone")
+        begin = switches.told(self._open())
+        self.stop()
+        try:
+            yield StatementUsers.sqlite(str(self.path), begin, apsw.sqlite_lib_version())
+        finally:
+            self.start()
 
     def remove(self) -> None:
         """Close, and delete the files, or drop our space from the user's."""

@@ -8,6 +8,12 @@ import apsw
 OF_FILES = ("journal", "page_size")
 """Tactics of a whole file: one of the user's keeps its own."""
 
+OF_CONNECTIONS = (
+    "journal_mode", "synchronous", "cache_size", "mmap_size", "threads", "automatic_index",
+    "temp_store",
+)  # fmt: skip
+"""Pragmas of a connection; the first only of files with another journal than the default."""
+
 _OFF_ON = {"0": "off", "1": "on"}
 _TEMP_STORE = {"1": "file", "2": "memory"}
 
@@ -31,6 +37,11 @@ def set_session(db: apsw.Connection, values: Mapping[str, str], *, ours: bool) -
     db.pragma("automatic_index", values["automatic_index"] == "on")
     as_built = values["temp_store"] == _TEMP_STORE[_built_with("TEMP_STORE")]
     db.pragma("temp_store", "default" if as_built else values["temp_store"])
+
+
+def told(db: apsw.Connection) -> list[str]:
+    """Pragmas that make another connection to the file like this one."""
+    return [f"PRAGMA {name} = {db.pragma(name)}" for name in OF_CONNECTIONS]
 
 
 def read_back(db: apsw.Connection, tables: Sequence[str]) -> dict[str, str]:

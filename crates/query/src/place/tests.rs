@@ -1,0 +1,211 @@
+use std::io::{BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::message::{self, Frame};
+use super::*;
+use crate::database::{Database, Rows};
+use crate::error::QueryError;
+use crate::tactics::Tactics;
+use crate::tuple::Layout;
+
+/// More rows than a database collects before it gives the first, and than a socket takes.
+const MANY: &str = "range of a is numbers range of b is numbers range of c is numbers \
+                    retrieve (a.number, b.name, c.real)";
+
+fn database() -> (TempDir, PathBuf, Arc<Database>) {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::create(&folder.path().join("test.lode"), &Tactics::default()).unwrap();
+    database.execute("create numbers (number = i4, name = c12, real = f8)", &[]).unwrap();
+    for number in 0..80 {
+        let text = format!(
+            "append to numbers (number = {number}, name = \"n{number}\", real = {number}.5)"
+        );
+        database.execute(&text, &[]).unwrap();
+    }
+    let socket = folder.path().join("socket");
+    (folder, socket, Arc::new(database))
+}
+
+fn all(mut rows: Rows) -> (Layout, Vec<u8>) {
+    let mut tuples = Vec::new();
+    while let Some(some) = rows.next_tuples().unwrap() {
+        tuples.extend(some);
+    }
+    (rows.layout().clone(), tuples)
+}
+
+/// Texts of all types, with nulls, without rows, and of more than one message.
+const TEXTS: [&str; 5] = [
+    "retrieve (one = 1, half = 0.5, word = \"word\")",
+    "range of n is numbers retrieve (n.all)",
+    "range of n is numbers retrieve (n.number) where n.number > 1000",
+    "range of n is numbers retrieve (x = avg(n.real where n.number > 1000))",
+    MANY,
+];
+
+#[test]
+fn every_place_gives_the_same_rows() {
+    let (_folder, socket, database) = database();
+    let beside = Beside::start(Arc::clone(&database)).unwrap();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    for text in TEXTS {
+        let expected = all(database.query(text, &[]).unwrap());
+        assert_eq!(all(beside.query(text).unwrap()), expected, "{text}");
+        assert_eq!(all(connection.query(text).unwrap()), expected, "{text}");
+    }
+}
+
+/// A thread of its own, and here of the same process.
+#[test]
+fn a_place_is_another_than_the_callers() {
+    let (_folder, socket, database) = database();
+    let here = super::told::here().unwrap();
+    let process = here.split('/').next().unwrap();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    let places = [
+        Beside::start(Arc::clone(&database)).unwrap().place().unwrap(),
+        connection.place().unwrap(),
+    ];
+    for place in places {
+        assert_ne!(place, here);
+        assert!(place.starts_with(&format!("{process}/task/")), "{place}");
+    }
+}
+
+#[test]
+fn every_place_changes_the_same_database() {
+    let (_folder, socket, database) = database();
+    let beside = Beside::start(Arc::clone(&database)).unwrap();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    let delete = |number| format!("range of n is numbers delete n where n.number = {number}");
+    assert_eq!(beside.execute(&delete(1)).unwrap(), Some(1));
+    assert_eq!(connection.execute(&delete(2)).unwrap(), Some(1));
+    assert_eq!(connection.execute(&delete(2)).unwrap(), Some(0));
+    assert_eq!(connection.execute("create other (x = i4)").unwrap(), None);
+    let left = "range of n is numbers retrieve (x = count(n.number))";
+    let expected = all(database.query(left, &[]).unwrap());
+    assert_eq!(i64::from(expected.1[0]), 78);
+    assert_eq!(all(connection.query(left).unwrap()), expected);
+}
+
+#[test]
+fn an_error_has_its_class_and_its_words_and_the_next_statement_its_answer() {
+    let (_folder, socket, database) = database();
+    let beside = Beside::start(Arc::clone(&database)).unwrap();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    for wrong in ["retrieve (", "range of x is nothing retrieve (x.all)", "retrieve (x = 1 / 0)"] {
+        let expected = database.query(wrong, &[]).map(all).unwrap_err().to_string();
+        assert_eq!(beside.query(wrong).map(all).unwrap_err().to_string(), expected);
+        let error = connection.query(wrong).map(all).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert!(matches!(error, QueryError::Input { .. }), "{error:?}");
+        assert_eq!(all(connection.query(TEXTS[0]).unwrap()).0.fields.len(), 3);
+    }
+}
+
+/// Rows that nobody reads to their end take neither the connection nor the server with them.
+#[test]
+fn rows_may_be_left_and_statements_overlap() {
+    let (_folder, socket, database) = database();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    let mut first = connection.query(MANY).unwrap();
+    let begun = first.next_tuples().unwrap().unwrap();
+    let expected = all(database.query(MANY, &[]).unwrap());
+    assert_eq!(all(connection.query(MANY).unwrap()), expected);
+    assert!(expected.1.starts_with(&begun));
+    drop(first);
+    assert_eq!(all(connection.query(MANY).unwrap()), expected);
+}
+
+#[test]
+fn a_server_that_ends_ends_its_statements_and_lets_go_of_the_database() {
+    let (folder, socket, database) = database();
+    let server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    let mut rows = connection.query(MANY).unwrap();
+    rows.next_tuples().unwrap();
+    drop(server);
+    let rest = std::iter::from_fn(|| rows.next_tuples().transpose());
+    assert!(matches!(rest.last(), Some(Err(QueryError::Served { .. }))));
+    assert!(!socket.exists());
+    let error = connection.query(TEXTS[0]).map(drop).unwrap_err().to_string();
+    assert!(error.contains("serve --statements"), "{error}");
+    drop(rows);
+    Arc::into_inner(database).expect("nobody else has it").close().unwrap();
+    drop(folder);
+}
+
+#[test]
+fn a_socket_is_taken_over_only_where_nobody_listens() {
+    let (folder, socket, database) = database();
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let server = Server::start(Arc::clone(&database), &socket).unwrap();
+    assert!(Server::start(Arc::clone(&database), &socket).is_err());
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    assert!(Server::start(Arc::clone(&database), &file).is_err());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    assert!(Connection::to(server.path()).is_ok());
+}
+
+#[test]
+fn nonsense_ends_a_connection_and_nothing_else() {
+    let (_folder, socket, database) = database();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let frames: [&[u8]; 5] = [
+        &[0; 64],
+        &[Frame::Query as u8, 255, 255, 255, 255],
+        &[Frame::Query as u8, 1, 0, 0, 0, 0xff],
+        &[Frame::Tuples as u8, 0, 0, 0, 0],
+        &[Frame::Tell as u8, 1, 0, 0, 0, b'x'],
+    ];
+    for frame in frames {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.write_all(frame).unwrap();
+        let mut said = Vec::new();
+        assert_eq!(stream.read_to_end(&mut said).unwrap_or_default(), 0, "{frame:?}");
+    }
+    assert!(Connection::to(&socket).unwrap().query(TEXTS[0]).is_ok());
+}
+
+#[test]
+fn a_form_that_is_none_is_refused() {
+    for bytes in [&b"i\x03\0\0\0\0\0\0"[..], b"c\0\0\0\0\0\0\0", b"x", b"i\x04\0\0\0\0\x09\0ab"] {
+        assert!(message::layout(bytes).is_err(), "{bytes:?}");
+    }
+    let mut cut = BufReader::new(&[Frame::Told as u8, 9, 0, 0, 0, b'x'][..]);
+    assert!(message::receive(&mut cut).is_err());
+}
+
+#[test]
+fn a_server_tells_of_its_database() {
+    let (_folder, socket, database) = database();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    assert!(connection.told("tactics", "").unwrap().contains("execution "));
+    assert_eq!(connection.told("relations", "").unwrap(), "numbers");
+    connection.told("settle", "numbers").unwrap();
+    connection.told("checkpoint", "").unwrap();
+    let scan = TEXTS[1];
+    assert_eq!(connection.told("access", scan).unwrap(), "heap");
+    assert!(connection.told("explain", scan).unwrap().contains("numbers"));
+    assert!(connection.told("size", "").unwrap().parse::<u64>().unwrap() > 0);
+    let count = |text: String| -> u64 {
+        text.lines().find_map(|line| line.strip_prefix("tuples ")).unwrap().parse().unwrap()
+    };
+    let before = count(connection.told("work", "").unwrap());
+    drop(all(connection.query(scan).unwrap()));
+    assert_eq!(count(connection.told("work", "").unwrap()) - before, 80);
+    assert_eq!(connection.told("remove", "numbers").unwrap(), "true");
+    assert_eq!(connection.told("remove", "numbers").unwrap(), "false");
+    assert!(connection.told("weather", "").unwrap_err().to_string().contains("it tells tactics"));
+}

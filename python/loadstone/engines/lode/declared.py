@@ -1,0 +1,71 @@
+"""The tactics of lode as its own code has them, and how each is changed."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadstone import lode
+from loadstone.engines import tactic
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.tactic import Level, Tactic
+
+ELSEWHERE = ("place", "swizzle", "prefetch", "detect")
+"""Tactics of lode that no statement can tell apart: of clients, of walks along references, and of
+pages that a program maps as memory. `place` is another for statements."""
+PLACES = tactic.declared(Path(__file__).with_name("place.toml"))
+OF_FILES = frozenset({"extent", "layout", "mirror"})
+"""The tactics by which files look otherwise. Contents do not depend on any other."""
+
+STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_name(tactic.FILE).read_text(encoding="utf-8")
+)
+"""What a study needs to know of each tactic: beside lode's own code, which tells the rest."""
+
+
+def described(
+    values: Mapping[str, Sequence[str]], others: Mapping[str, Tactic] | None = None
+) -> dict[str, Tactic]:
+    """Tactics with these values, the default first, in the words of lode's code, or of `others`."""
+    rows = {row["name"]: row for row in lode.tactics()}
+    return {
+        name: (others or {}).get(name) or _tactic(rows[name], named)
+        for name, named in values.items()
+    }
+
+
+def level_of(name: str) -> Level:
+    """The least that another value of lode's tactic takes."""
+    return Level.LOAD if name in OF_FILES else Level.START
+
+
+def declared() -> dict[str, Tactic]:
+    """The tactics as lode's code has them, the default first."""
+    found: dict[str, Sequence[str]] = {}
+    for row in lode.tactics():
+        if row["name"] in ELSEWHERE:
+            continue
+        values = [str(name) for name, _ in row["values"]]
+        default = str(row["default"])
+        if len(values) == 1 and default not in values:
+            kind = "<bytes>" if "bytes" in values[0] else "<n>"
+            values = _sizes(values[0]) or [default, kind]
+        values = ["<bytes>" if value.startswith("bytes ") else value for value in values]
+        found[row["name"]] = (default, *(value for value in values if value != default))
+    found["cache"] = (str(CACHE_BYTES_DEFAULT), "<bytes>")
+    return described(found) | PLACES
+
+
+def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
+    """Of a row of lode's. A number's meaning is what the row says of its one value."""
+    meanings = {str(name): str(about) for name, about in row["values"]}
+    number = next((about for name, about in meanings.items() if name not in values), "")
+    told = tuple((value, meanings.get(value, number)) for value in values)
+    found = tactic.described(row["name"], level_of(row["name"]), told, row)
+    return tactic.for_studies(found, STUDIES.get(row["name"], {}))
+
+
+def _sizes(values: str) -> list[str]:
+    """The numbers of a value that lists all there are: `4, 8 or 16 pages`."""
+    return re.findall("[0-9]+", values) if " or " in values else []
