@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from loadstone import record
-from loadstone.record.model import Result
+from loadstone.record.model import CellResult
 
 RULE = 0.9
 CONDITIONS = re.compile(
@@ -29,7 +29,7 @@ CONDITIONS = re.compile(
 OFF, ON = "idm-nodac", "idm-dac"
 
 
-def set44_ns(result: Result) -> float:
+def set44_ns(result: CellResult) -> float:
     """Of one statement, the time in which conditions were evaluated."""
     budget = result.budget
     if budget is None or not budget.statements:

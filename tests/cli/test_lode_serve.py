@@ -101,6 +101,34 @@ def test_it_closes_the_database_when_it_is_told_to_end(desk: Desk, order, code):
         assert numbers(reading) == [0]
 
 
+@pytest.mark.parametrize(
+    ("order", "code"), [(signal.SIGTERM, Exit.OK), (signal.SIGINT, Exit.INTERRUPTED)]
+)
+def test_it_executes_the_statements_of_other_programs_until_it_is_told_to_end(
+    desk: Desk, order, code
+):
+    with serving(desk, "a.lode", "--create", "--statements") as (process, at):
+        connection = lode.Connection(at)
+        connection.execute("create parts (number = i4)")
+        connection.execute("append to parts (number = 7)")
+        assert connection.place().split("/")[0] == str(process.pid)
+        process.send_signal(order)
+        assert ended(process) == (code, "")
+        assert not Path(at).exists()
+        with pytest.raises(LodeError, match="does not answer"):
+            connection.query("range of p is parts retrieve (p.all)")
+    with lode.Database(desk.folder / "a.lode", "open") as database:
+        assert database.recovery is None
+        assert database.query("range of p is parts retrieve (p.all)").fetch() == [(7,)]
+
+
+def test_a_database_whose_statements_cannot_be_served_is_not_left_behind(desk: Desk):
+    nowhere = str(desk.folder / "no such folder" / "socket")
+    done = desk.run("lode", "serve", "a.lode", "--create", "--statements", "--listen", nowhere)
+    assert done.returncode == Exit.ENGINE and "no such folder" in done.stderr, done.stderr
+    assert not list(desk.folder.glob("a.lode*"))
+
+
 def test_killed_it_loses_nothing_that_was_committed(desk: Desk):
     with serving(desk, "a.lode", "--create") as (process, at):
         with subprocess.Popen(

@@ -192,7 +192,7 @@ def _execute(
                 remove(path)
             raise
         with server:
-            tell(f"executing statements of {path} at {server.address}")
+            tell(f"serving {path} at {server.address}")
             while (asked := signal.sigwait(ASKED)) == signal.SIGHUP:
                 _fill(database)
     return Exit.INTERRUPTED if asked == signal.SIGINT else Exit.OK
