@@ -44,16 +44,9 @@ class RelationStream:
     """
 
     def __new__(
-        cls,
-        benchmark: str,
-        edition: str,
-        relation: str,
-        rows: int,
-        seed: int = 0,
-        first: int = 0,
-        count: int | None = None,
-        batch_rows: int = 65536,
-    ) -> Self: ...
+        cls, benchmark: str, edition: str, relation: str, rows: int, seed: int = 0, first: int = 0,
+        count: int | None = None, batch_rows: int = 65536,
+    ) -> Self: ...  # fmt: skip
     @property
     def row_count(self) -> int:
         """Rows this stream yields in all."""
@@ -61,19 +54,10 @@ class RelationStream:
     def __arrow_c_schema__(self) -> Any: ...
 
 def export(
-    benchmark: str,
-    edition: str,
-    relation: str,
-    rows: int,
-    path: str,
-    format: str,  # noqa: A002
-    seed: int = 0,
-    part: int = 1,
-    part_count: int = 1,
-    threads: int = 1,
-    compression: str = "none",
+    benchmark: str, edition: str, relation: str, rows: int, path: str, format: str,  # noqa: A002
+    seed: int = 0, part: int = 1, part_count: int = 1, threads: int = 1, compression: str = "none",
     progress: Callable[[int], Any] | None = None,
-) -> dict[str, int]:
+) -> dict[str, int]:  # fmt: skip
     """Write part `part` of `part_count` (1-based) of a relation to `path`, by way of a temporary
     name beside it. `format`: csv, parquet, arrow. `progress` gets rows done so far, a few times a
     second; an exception it raises (Ctrl-C) stops the export and removes the temporary file.
@@ -96,14 +80,9 @@ class Oracle:
 
     def __new__(cls) -> Self: ...
     def add(
-        self,
-        benchmark: str,
-        edition: str,
-        relation: str,
-        rows: int,
-        seed: int = 0,
+        self, benchmark: str, edition: str, relation: str, rows: int, seed: int = 0,
         name: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Generate a relation and keep it in memory under `name` (default: its own)."""
     def answer(self, text: str) -> tuple[int, str]:
         """The expected (rows, checksum) of the program: of the rows that its last `retrieve`
@@ -131,14 +110,9 @@ def allocator() -> str:
     `mimalloc`, or `the system's`."""
 
 def oo1_client(
-    engine: str,
-    database: str,
-    tactics: Sequence[tuple[str, str]],
-    parts: int,
-    seed: int = 1,
-    locality: bool = True,
-    library: str | None = None,
-) -> Client:
+    engine: str, database: str, tactics: Sequence[tuple[str, str]], parts: int, seed: int = 1,
+    locality: bool = True, library: str | None = None,
+) -> Client:  # fmt: skip
     """OO1's program. `database` is a path (sqlite, duckdb, lmdb, lode), a connection string
     (postgresql) or empty (memory, null); `library` the shared object that holds DuckDB."""
 
@@ -146,14 +120,9 @@ def oo1_measures() -> list[str]:
     """The names of OO1's measures and of the rungs of its cost ladder."""
 
 def oo7_client(
-    engine: str,
-    database: str,
-    tactics: Sequence[tuple[str, str]],
-    parts: int,
-    fan_out: int = 3,
-    seed: int = 1,
-    library: str | None = None,
-) -> Client:
+    engine: str, database: str, tactics: Sequence[tuple[str, str]], parts: int, fan_out: int = 3,
+    seed: int = 1, library: str | None = None,
+) -> Client:  # fmt: skip
     """OO7's program, as `oo1_client`; `parts` are atomic parts, `fan_out` the connections that
     leave each."""
 
@@ -181,13 +150,9 @@ class Client:
         `Meter.read` gives it). The iteration's number determines the inputs. Checking and undoing
         writes is in none of the figures. `servers`: the engine's processes."""
     def users(
-        self,
-        readers: int,
-        writers: int,
-        duration_ns: int,
-        starts_ns: Sequence[int] | None = None,
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None = None,
         servers: Sequence[int] = ...,
-    ) -> tuple[int, Tally, Tally, int, _Work]:
+    ) -> tuple[int, Tally, Tally, int, _Work]:  # fmt: skip
         """Concurrent users, each a thread with a driver of its own: readers look up, writers
         insert, one part a request. A closed loop for that long, or an open one with requests due
         at `starts_ns` (offsets in ns, ascending; for each kind). Inserted links are checked both
@@ -235,38 +200,26 @@ def oo7_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
     `oo7_rows` has them, by the relation's name. ValueError for another kind."""
 @final
 class StatementUsers:
-    """Concurrent users in Rust, each a thread with a session of its own: where their statements are
-    executed. Raises `ClientError`; `ClientGapError` where the engine has no such users."""
+    """Concurrent users in Rust, each a thread with a session of its own. Raises `ClientError`."""
 
     @staticmethod
     def sqlite(path: str, begin: list[str], version: str) -> StatementUsers:
-        """Connections to a file, each of which begins with these statements; only with the library
-        of that version."""
+        """Connections that begin with these statements; by the library of that version only."""
     @staticmethod
-    def duckdb(
-        library: str | PathLike[str], path: str, settings: list[tuple[str, str]]
-    ) -> StatementUsers:
+    def duckdb(library: str, path: str, settings: list[tuple[str, str]]) -> StatementUsers:
         """Connections to a file that nobody else in this process has open."""
     @staticmethod
     def lode(database: LodeDatabase, beside: bool) -> StatementUsers:
-        """The users' own threads; `beside`: a further thread for each. Keeps the database open."""
+        """The users' own threads; `beside`: a further thread for each."""
     @staticmethod
-    def lode_server(path: str | PathLike[str]) -> StatementUsers:
-        """Connections to a server of statements."""
+    def lode_server(path: str) -> StatementUsers: ...
     def ask(
-        self,
-        users: int,
-        statements: list[tuple[str, int]],
-        lasting_ns: int,
-        starts_ns: list[int] | None = None,
-        last_ns: int = 0,
-        servers: Sequence[int] = (),
-    ) -> tuple[int, Tally, int, str, tuple[int, int] | None, tuple[int | None, ...]]:
-        """Let users ask, each going round the statements from another one on; with each statement
-        the rows of its answer. A closed loop of `lasting_ns`; or an open one, whose requests are
-        due at `starts_ns` and begin until `last_ns`. Returns the time from the begin to the last
-        answer (at least `lasting_ns`), the tally, the requests that failed and why the first did,
-        the rows of the first wrong answer with those expected, and the work as of a measure."""
+        self, users: int, statements: list[tuple[str, int]], lasting_ns: int,
+        starts_ns: list[int] | None = None, last_ns: int = 0, servers: Sequence[int] = (),
+    ) -> tuple[int, Tally, int, str, tuple[int, int] | None, tuple[int | None, ...]]:  # fmt: skip
+        """Each goes round the statements, which have so many rows: a closed loop, or requests due
+        at `starts_ns` that begin until `last_ns`. Elapsed ns, tally, failed requests and why, the
+        rows of the first wrong answer with those expected, the work as of a measure."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
     """The input of an iteration of a measure, for a client in Python: ids (look-up,
@@ -319,11 +272,9 @@ class LodeDatabase:
     """
 
     def __new__(
-        cls,
-        path: str | PathLike[str],
-        mode: Literal["any", "create", "open", "read"] = "any",
+        cls, path: str | PathLike[str], mode: Literal["any", "create", "open", "read"] = "any",
         **tactics: str | int,
-    ) -> Self: ...
+    ) -> Self: ...  # fmt: skip
     def writing(self) -> LodeTransaction:
         """A transaction that reads and writes."""
     def reading(self) -> LodeTransaction:
@@ -353,18 +304,13 @@ class LodeDatabase:
         owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0: any that is
         free). It is the server's from then on; refused while a transaction has not ended."""
     def answer(self, path: str | PathLike[str]) -> LodeStatementServer:
-        """Answer the statements of other processes, which come through a Unix socket that is made
-        at `path` and that its owner alone may open. The database stays open here, too; it can be
-        closed when the server has stopped."""
+        """Answer statements that come through a Unix socket at `path`, its owner's alone."""
     def beside(self) -> LodeConnection:
-        """A thread of this process that executes statements for the one that asks. The database can
-        be closed when it is closed."""
+        """A thread that executes statements. Both keep the database open until they are closed."""
     def query(
-        self,
-        text: str,
-        parameters: Sequence[int | float | str] | None = None,
+        self, text: str, parameters: Sequence[int | float | str] | None = None,
         ranges: dict[str, str] | None = None,
-    ) -> LodeRows:
+    ) -> LodeRows:  # fmt: skip
         """The rows of the last command of a QUEL text, a `retrieve` to the client. `$1` is first of
         `parameters`; `ranges` are range variables declared before, with their relations.
 
@@ -372,11 +318,9 @@ class LodeDatabase:
         dropped; any other has committed when this returns. Raises `QueryError` for a text that is
         wrong, with the place; nothing of a statement that fails is kept."""
     def execute(
-        self,
-        text: str,
-        parameters: Sequence[int | float | str] | None = None,
+        self, text: str, parameters: Sequence[int | float | str] | None = None,
         ranges: dict[str, str] | None = None,
-    ) -> int | None:
+    ) -> int | None:  # fmt: skip
         """Run a QUEL text that gives no rows, as one transaction, commit included. Returns how many
         tuples its last command stored or changed; None if that command only defines."""
     def prepare(self, text: str, ranges: dict[str, str] | None = None) -> LodeStatement:
@@ -385,12 +329,9 @@ class LodeDatabase:
         """The commands of a QUEL text one by one, declarations of range variables among them, each
         to be run as a transaction of its own. Errors point into the whole text."""
     def explain(
-        self,
-        text: str,
-        parameters: Sequence[int | float | str] | None = None,
-        ranges: dict[str, str] | None = None,
-        counted: bool = False,
-    ) -> str:
+        self, text: str, parameters: Sequence[int | float | str] | None = None,
+        ranges: dict[str, str] | None = None, counted: bool = False,
+    ) -> str:  # fmt: skip
         """How the last command of a text would be run, with the rows that are expected to reach
         each pipeline's sink, and with `execution=compiled` what each pipeline was compiled to;
         changes nothing. `counted`: run the whole text, its changes included, drop its rows, and
@@ -405,14 +346,10 @@ class LodeDatabase:
         """End all statements that other threads are running here, or wait for a lock with: they
         raise `CancelledError` and keep nothing. One that commits already is not ended."""
     def load(
-        self,
-        name: str,
-        attributes: Sequence[tuple[str, str]],
-        rows: Any,
+        self, name: str, attributes: Sequence[tuple[str, str]], rows: Any,
         organisation: Literal["heap", "clustered", "hash"] | str = "heap",
-        key: Sequence[str] | None = None,
-        indexes: Sequence[str] | None = None,
-    ) -> int:
+        key: Sequence[str] | None = None, indexes: Sequence[str] | None = None,
+    ) -> int:  # fmt: skip
         """Make a relation of the rows of anything with `__arrow_c_stream__`, in one transaction;
         one of the same name is replaced. Columns are taken by position. An attribute is (name,
         type), as in QUEL's `create`: i1 … i8, f4, f8, c1 … `key`: what it is clustered or hashed
@@ -508,35 +445,26 @@ class LodeServer:
 
 @final
 class LodeConnection:
-    """A way to statements that are executed elsewhere: with the path of a server's socket in
-    another process; `LodeDatabase.beside` makes one to another thread. One statement is executed at
-    a time; threads that share a connection wait for each other."""
+    """Statements executed elsewhere, one at a time: by the server whose socket is at `path`, or by
+    a thread (`LodeDatabase.beside`). `query` and `execute` are as of a database."""
 
     def __new__(cls, path: str | PathLike[str]) -> Self: ...
-    def query(self, text: str) -> LodeRows:
-        """As of a database."""
-    def execute(self, text: str) -> int | None:
-        """As of a database."""
+    def query(self, text: str) -> LodeRows: ...
+    def execute(self, text: str) -> int | None: ...
     def place(self) -> str:
         """The process and the thread that execute, as the kernel names them: `17/task/18`."""
     def told(self, name: str, text: str = "") -> str:
-        """What a server tells of its database, as lines: `tactics`, `work`, `relations`, `size`,
-        `explain` and `access` of a text; or does: `settle` and `remove` by names, `checkpoint`,
-        `cancel`."""
-    def close(self) -> None:
-        """Let go of it. Closing twice is harmless."""
+        """What a server tells, or does, by name; an unknown name is answered with all there are."""
+    def close(self) -> None: ...
 
 @final
 class LodeStatementServer:
-    """A server of statements at work in this process. As a context manager it is stopped at the end
-    of the block."""
+    """A server of statements at work in this process; a context manager that stops it. `stop` ends
+    the statements that run and sends all clients away; the database stays open."""
 
     @property
-    def address(self) -> str:
-        """The path of its socket."""
-    def stop(self) -> None:
-        """End the statements that run, and send all clients away; the database stays open. Stopping
-        twice is harmless."""
+    def address(self) -> str: ...
+    def stop(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 
@@ -638,12 +566,9 @@ class LodeBtree:
     def remove(self, key: bytes) -> bytes | None:
         """Remove a key; its value, if it was there."""
     def range(
-        self,
-        first: bytes | None = None,
-        end: bytes | None = None,
-        backwards: bool = False,
+        self, first: bytes | None = None, end: bytes | None = None, backwards: bool = False,
         limit: int | None = None,
-    ) -> list[tuple[bytes, bytes]]:
+    ) -> list[tuple[bytes, bytes]]:  # fmt: skip
         """(key, value) of the keys from `first` on and before `end`, ascending, or descending if
         `backwards`; at most `limit` of them."""
 

@@ -37,7 +37,7 @@ pub struct Begin {
 }
 
 impl Begin {
-    /// Of so many users.
+    /// Of that number of users.
     pub fn of(users: usize) -> Self {
         Self { ready: Barrier::new(users), begun_ns: AtomicU64::new(0) }
     }

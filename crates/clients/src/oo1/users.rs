@@ -60,8 +60,8 @@ pub fn run<C: Driver>(
     // All are connected before the first request.
     let open = |count| (0..count).map(|_| driver.another()).collect::<Result<Vec<C>, _>>();
     let (readers, writers) = (open(users.readers)?, open(users.writers)?);
-    let begin = Begin::of((users.readers + users.writers) as usize);
-    let queue = || Queue::new(&users.pacing, &begin);
+    let start = Begin::of((users.readers + users.writers) as usize);
+    let queue = || Queue::new(&users.pacing, &start);
     let (to_read, to_write) = (queue(), queue());
     let mut served = Served::default();
     let mut inserted = Vec::new();
@@ -69,16 +69,16 @@ pub fn run<C: Driver>(
     let begun = meter.begin();
     thread::scope(|scope| {
         let spawn_reader = |(user, mut driver): (usize, C)| {
-            let (begin, to_read) = (&begin, &to_read);
+            let (start, to_read) = (&start, &to_read);
             scope.spawn(move || {
-                begin.together();
+                start.together();
                 read(&mut driver, database, user as u32, to_read)
             })
         };
         let spawn_writer = |(user, mut driver): (usize, C)| {
-            let (begin, to_write) = (&begin, &to_write);
+            let (start, to_write) = (&start, &to_write);
             scope.spawn(move || {
-                begin.together();
+                start.together();
                 write(&mut driver, database, user as u32, to_write)
             })
         };
@@ -101,7 +101,7 @@ pub fn run<C: Driver>(
             }
         }
     });
-    served.elapsed_ns = now_ns() - begin.begun_ns();
+    served.elapsed_ns = now_ns() - start.begun_ns();
     served.work = begun.end();
     let looked = look(driver, database, &inserted);
     take_back(driver, database, &inserted)?;

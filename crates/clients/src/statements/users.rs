@@ -45,9 +45,10 @@ struct Own {
     ended_ns: u64,
 }
 
-/// Let users loose, each on its session, on which it has asked each statement once: the first begins
-/// with the first statement, the second with the second, and so on, and each goes round. `lasting_ns` is the time that a closed loop is to
-/// take, and in which an open one's requests are due.
+/// Let users loose, each on its session, on which it has asked each statement once: the first
+/// begins with the first statement, the second with the second, and so on, and each goes round.
+/// `lasting_ns` is the time that a closed loop is to take, and in which an open one's requests are
+/// due.
 pub fn run(
     sessions: Vec<Box<dyn Session>>,
     statements: &[Statement],
@@ -55,22 +56,24 @@ pub fn run(
     lasting_ns: u64,
     meter: &Meter,
 ) -> Asked {
-    let begin = Begin::of(sessions.len() + 1);
-    let queue = Queue::new(pacing, &begin);
+    let start = Begin::of(sessions.len() + 1);
+    let queue = Queue::new(pacing, &start);
     let mut asked = Asked::default();
     let mut ended_ns = 0;
     let begun = thread::scope(|scope| {
-        let (begin, queue) = (&begin, &queue);
+        let (start, queue) = (&start, &queue);
         let users = sessions.into_iter().enumerate().map(|(number, mut session)| {
             scope.spawn(move || {
                 // Caches are filled; whatever becomes of it, it becomes of it again.
-                statements.iter().for_each(|each| _ = session.ask(&each.text));
-                begin.together();
+                for each in statements {
+                    _ = session.ask(&each.text);
+                }
+                start.together();
                 user(session.as_mut(), statements, number, queue)
             })
         });
         let users = users.collect::<Vec<_>>();
-        begin.together();
+        start.together();
         let begun = meter.begin();
         for thread in users {
             let own = thread.join().unwrap_or_else(|_| Own {
@@ -88,7 +91,7 @@ pub fn run(
         }
         begun
     });
-    let begun_ns = begin.begun_ns();
+    let begun_ns = start.begun_ns();
     asked.elapsed_ns = ended_ns.max(begun_ns + lasting_ns) - begun_ns;
     asked.work = begun.end();
     asked

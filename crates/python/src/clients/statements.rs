@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use loadstone_clients::engines::statements::{Engine, LodePlace, sessions};
 use loadstone_clients::pacing::Pacing;
-use loadstone_clients::statements::{Asked, Engine, LodePlace, Statement, run, sessions};
+use loadstone_clients::statements::{Asked, Statement, run};
 use loadstone_measure::work::Meter;
 use pyo3::prelude::*;
 
@@ -49,7 +50,9 @@ impl StatementUsers {
     }
 
     /// Let them ask.
-    #[pyo3(signature = (users, statements, lasting_ns, starts_ns=None, last_ns=0, servers=Vec::new()))]
+    #[pyo3(signature = (
+        users, statements, lasting_ns, starts_ns=None, last_ns=0, servers=Vec::new()
+    ))]
     #[expect(clippy::too_many_arguments, reason = "the signature of the Python method")]
     fn ask(
         &self,

@@ -58,7 +58,7 @@ impl Connection {
     /// To a server of statements.
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let reached = py.detach(|| Socket::to(&path));
+        let reached = py.detach(move || Socket::to(&path));
         Ok(Self::over(Way::Socket(reached.map_err(|error| query_failure(&error))?)))
     }
 
@@ -133,7 +133,7 @@ impl StatementServer {
         path: PathBuf,
     ) -> PyResult<Self> {
         let address = path.display().to_string();
-        let started = py.detach(|| Server::start(database, &path));
+        let started = py.detach(move || Server::start(database, &path));
         let serving = Mutex::new(Some(started.map_err(|error| query_failure(&error))?));
         Ok(Self { owner: Owner::here(), address, serving })
     }

@@ -6,7 +6,7 @@
 //! answered  4 form, once, then 5 tuples, any number of times, then 6 end
 //!           6 end: nothing, or the number of tuples changed, u64
 //!           7 text | 8 class u8, words: the statement failed
-//! form      of each value: type u8 (i, f, c) | width u32 | may be null u8 | bytes of name u16 | name
+//! form      each value: type u8 (i, f, c) | width u32 | may be null u8 | bytes of name u16 | name
 //! ```
 
 use std::io::{self, BufRead, ErrorKind, Read, Write};

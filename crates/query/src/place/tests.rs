@@ -64,7 +64,7 @@ fn every_place_gives_the_same_rows() {
 #[test]
 fn a_place_is_another_than_the_callers() {
     let (_folder, socket, database) = database();
-    let here = super::told::here().unwrap();
+    let here = told::here().unwrap();
     let process = here.split('/').next().unwrap();
     let _server = Server::start(Arc::clone(&database), &socket).unwrap();
     let connection = Connection::to(&socket).unwrap();

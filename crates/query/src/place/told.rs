@@ -9,8 +9,8 @@ use crate::error::{QueryError, Result};
 use crate::tactics::Tactics;
 
 /// What can be asked for, with what the text behind it is.
-const NAMES: &str = "place, tactics, work, relations, size, explain TEXT, access TEXT, settle NAMES, checkpoint, remove \
-     NAME, cancel";
+const NAMES: &str = "place, tactics, work, relations, size, explain TEXT, access TEXT, \
+                     settle NAMES, checkpoint, remove NAME, cancel";
 
 /// Answer, or do, what was asked for by name.
 pub fn told(database: &Database, name: &str, text: &str) -> Result<String> {

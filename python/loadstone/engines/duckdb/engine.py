@@ -390,8 +390,10 @@ class DuckdbEngine(Engine):
     def users(self) -> Iterator[StatementUsers]:
         """Connections of the same library by its C API, with the file closed here: one database
         has it at a time."""
-        import _duckdb
-
+        try:
+            import _duckdb
+        except ImportError:
+            raise UnsupportedError("this release has its library under another name") from None
         if self.variant.url is not None:
             raise UnsupportedError("a file of yours is read by this program alone")
         if settings_of(self.variant):

@@ -21,7 +21,7 @@ OF_FILES = frozenset({"extent", "layout", "mirror"})
 STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name(tactic.FILE).read_text(encoding="utf-8")
 )
-"""What a study needs to know of each tactic: beside lode's own code, which tells the rest."""
+"""A study's declarations of each tactic, beside those of lode's own code."""
 
 
 def described(
