@@ -143,6 +143,10 @@ class Benchmark(ABC):
         """
         return (frozenset(item.design for item in self.stored_relations(edition)),)
 
+    tuple_s: ClassVar[float] = 0.5e-6
+    """About how long an operation takes for each tuple of the scale, in the mean of all engines and
+    operations: for the same estimate."""
+
     def calls(self, operation: Operation) -> int:
         """About how many calls of its engine one execution of an operation is, where a client
         program makes them: for the estimate of a run's time."""

@@ -27,7 +27,6 @@ REOPENED_S = 0.45
 """Engines are stopped, evicted, and started again side by side."""
 SAMPLE_S = 0.002
 """One statement, its answer's check and the way to its worker, beside what its tuples take."""
-SAMPLE_TUPLE_S = 0.5e-6
 BUDGET_S = 1.2
 """A cell's time budget: eight blocks of its statement with the sampler and without, of its rungs,
 and of the warm-ups."""
@@ -111,7 +110,7 @@ def _samples_s(
         operation = operations[cell.rows, cell.operation]
         call_s = engines[cell.variant].calls_s.get(benchmark.name, 0.0)
         calls_s = benchmark.calls(operation) * call_s
-        once_s = SAMPLE_S + cell.rows * SAMPLE_TUPLE_S + calls_s
+        once_s = SAMPLE_S + cell.rows * benchmark.tuple_s + calls_s
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
             # Operations that are measured in the same rounds are cold one after the other.

@@ -36,6 +36,8 @@ class IdmBenchmark(Benchmark):
     default_edition = _EDITION
     year = 1986
     default_scales = (10_000, PUBLISHED_ROWS)
+    tuple_s = 0.05e-6
+    """Most operations look one tuple up, or work on relations whose size is fixed."""
     study_on = WITHOUT
     study_vary = ("accelerator=off,on,thread", "disk=direct,buffered")
     """The accelerator's gain is seen only where the pages need not come from the disk."""
