@@ -9,8 +9,8 @@
 SET 44 was the time in which the database processor did the accelerator's work. Here that is the
 part of a statement's CPU time in which the variant without it evaluates conditions tuple by tuple:
 the interpreter's functions, as the sampler of `--budget` found them, as far as they have names.
-Nine tenths of it stand beside the time that the variant with the accelerator saved, by the medians
-of the same run.
+Nine tenths of it stand beside the CPU time that the variant with the accelerator saved, by the
+medians of the same run.
 """
 
 import argparse
@@ -45,16 +45,19 @@ def main() -> None:
     found = {
         (result.cell.operation, ON if f"profile={ON}" in result.cell.variant else OFF): result
         for result in record.read(parser.parse_args().record).results
-        if result.cell.temperature == "warm" and "profile=idm-" in result.cell.variant
+        if result.budget is not None and "profile=idm-" in result.cell.variant
     }
     print(
-        f"{'us of a statement':24} {OFF:>10} {ON:>10} {'saved':>8} {'SET 44':>8} {'0.9 of it':>9}"
+        f"{'us of CPU, a statement':24} {OFF:>10} {ON:>10}"
+        f" {'saved':>8} {'SET 44':>8} {'0.9 of it':>9}"
     )
     for operation in dict.fromkeys(operation for operation, _ in found):
         off, on = (found.get((operation, variant)) for variant in (OFF, ON))
         if off is None or on is None or not (off.samples and on.samples):
             continue
-        times = [median(sample.elapsed_ns for sample in one.samples) / 1e3 for one in (off, on)]
+        times = [
+            median(sample.client_cpu_ns or 0 for sample in one.samples) / 1e3 for one in (off, on)
+        ]
         spent = set44_ns(off) / 1e3
         print(
             f"{operation:24} {times[0]:10,.1f} {times[1]:10,.1f} {times[0] - times[1]:8,.1f}"
