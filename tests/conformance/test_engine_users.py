@@ -87,7 +87,7 @@ IN_RUST = {"sqlite", "duckdb", "lode"}
 
 
 def closed(engine: Engine, requests: Sequence[Request]) -> LoopFigures:
-    loop = Loop("closed", USERS, 20_000_000, seed=1)
+    loop = Loop("closed", USERS, 200_000_000, seed=1)
     return Users(engine, lambda _: None).work(loop, requests)
 
 

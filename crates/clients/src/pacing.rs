@@ -69,6 +69,11 @@ impl<'a> Queue<'a> {
         Self { pacing, begin, next: AtomicUsize::new(0) }
     }
 
+    /// Whether the next request is due when the last is answered.
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.pacing, Pacing::Closed { .. })
+    }
+
     /// Wait until the next request is due and answer when it was; `None` at the end.
     pub fn due_ns(&self, tally: &mut Tally) -> Option<u64> {
         let begin_ns = self.begin.begun_ns();

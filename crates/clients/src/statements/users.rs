@@ -103,9 +103,15 @@ fn user(
     first: usize,
     queue: &Queue<'_>,
 ) -> Own {
-    let mut own = Own::default();
+    let (mut own, mut has_asked) = (Own::default(), false);
     for statement in statements.iter().cycle().skip(first % statements.len().max(1)) {
-        let Some(due_ns) = queue.due_ns(&mut own.tally) else { break };
+        let due_ns = match queue.due_ns(&mut own.tally) {
+            Some(due_ns) => due_ns,
+            // However late its thread begins, a user of a closed loop asks once.
+            None if !has_asked && queue.is_closed() => now_ns(),
+            None => break,
+        };
+        has_asked = true;
         let started_ns = now_ns();
         match session.ask(&statement.text) {
             Ok(rows) => {
@@ -183,6 +189,6 @@ mod tests {
         let starts_ns = vec![0, 0];
         let pacing = Pacing::Open { starts_ns, duration_ns: 60_000_000_000 };
         let found = asked(&[("rows 1", 1), ("rows 1", 9)], 2, &pacing);
-        assert!(found.tally.completed() >= 1);
+        assert_eq!((found.tally.completed(), found.wrong), (2, Some((1, 9))));
     }
 }

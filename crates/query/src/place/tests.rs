@@ -207,5 +207,5 @@ fn a_server_tells_of_its_database() {
     assert_eq!(count(connection.told("work", "").unwrap()) - before, 80);
     assert_eq!(connection.told("remove", "numbers").unwrap(), "true");
     assert_eq!(connection.told("remove", "numbers").unwrap(), "false");
-    assert!(connection.told("weather", "").unwrap_err().to_string().contains("it tells tactics"));
+    assert!(connection.told("weather", "").unwrap_err().to_string().contains("it tells place"));
 }
