@@ -121,8 +121,12 @@ impl Shared {
             }
             let database = Arc::clone(&self.database);
             let Ok(kept) = stream.try_clone() else { continue };
-            // A client that leaves in the middle wants no error.
-            let serve = move || _ = serve(&database, &stream);
+            let serve = move || {
+                // A client that leaves in the middle wants no error; one that sent nonsense sees the
+                // end, although the list has the stream, too.
+                _ = serve(&database, &stream);
+                _ = stream.shutdown(Shutdown::Both);
+            };
             let thread = std::thread::Builder::new().name("lode client".to_owned()).spawn(serve);
             let Ok(thread) = thread else { continue };
             let mut connections = self.list();
