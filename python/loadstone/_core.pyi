@@ -198,6 +198,7 @@ def oo7_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
     (id, type, date, x, y, document), `complex` and `base` (id, type, date), `pair` (part, title),
     `letters` (found, length), `ends` (first, last character); or of rows found stored, as
     `oo7_rows` has them, by the relation's name. ValueError for another kind."""
+
 @final
 class StatementUsers:
     """Concurrent users in Rust, each a thread with a session of its own. Raises `ClientError`."""
