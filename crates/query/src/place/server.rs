@@ -122,8 +122,8 @@ impl Shared {
             let database = Arc::clone(&self.database);
             let Ok(kept) = stream.try_clone() else { continue };
             let serve = move || {
-                // A client that leaves in the middle wants no error; one that sent nonsense sees the
-                // end, although the list has the stream, too.
+                // A client that leaves in the middle wants no error; one that sent nonsense sees
+                // the end, although the list has the stream, too.
                 _ = serve(&database, &stream);
                 _ = stream.shutdown(Shutdown::Both);
             };
