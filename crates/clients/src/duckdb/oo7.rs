@@ -100,7 +100,7 @@ enum Cells<'a> {
 /// A row of a chunk, and the next column.
 pub struct Row<'a> {
     columns: &'a [Cells<'a>],
-    row: usize,
+    place: usize,
     next: usize,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Columns<'a> for Row<'a> {
     #[inline]
     fn int(&mut self) -> i32 {
         match self.step() {
-            Some(Cells::Ints(numbers)) => numbers.get(self.row).copied().unwrap_or_default(),
+            Some(Cells::Ints(numbers)) => numbers.get(self.place).copied().unwrap_or_default(),
             _ => 0,
         }
     }
@@ -126,7 +126,7 @@ impl<'a> Columns<'a> for Row<'a> {
     #[inline]
     fn text(&mut self) -> &'a [u8] {
         match self.step() {
-            Some(Cells::Texts(texts)) => texts.row(self.row),
+            Some(Cells::Texts(texts)) => texts.row(self.place),
             _ => &[],
         }
     }
@@ -145,7 +145,7 @@ fn each(
             Column::Text => Cells::Texts(chunk.texts(place)),
         })
         .collect();
-    (0..chunk.count()).try_for_each(|row| visit(&mut Row { columns: &cells, row, next: 0 }))
+    (0..chunk.count()).try_for_each(|place| visit(&mut Row { columns: &cells, place, next: 0 }))
 }
 
 impl DuckDbSession {
