@@ -151,10 +151,11 @@ proptest! {
         let mut found: PageBytes = [0; PAGE_BYTES];
         apply(&runs, &mut found).unwrap();
         prop_assert_eq!(&found[..], &after[..]);
-        let logged: usize = runs.ranges().map(|range| range.len()).sum();
-        let differs = difference(&[0; PAGE_BYTES], &after);
-        let least: usize = differs.ranges().map(|range| range.len()).sum();
-        prop_assert!(logged <= least + PAGE_BYTES / 8 + 128, "{logged} bytes where {least} differ");
+        // Where an eighth of the page and more stayed zeros, they are not logged.
+        let zeros = after.chunks(64).filter(|stride| stride.iter().all(|byte| *byte == 0)).count();
+        if zeros > PAGE_BYTES / 64 / 8 {
+            prop_assert_eq!(runs, difference(&[0; PAGE_BYTES], &after));
+        }
     }
 }
 
