@@ -52,9 +52,13 @@ def test_random_numbers_are_in_their_bounds_and_the_same_again(expression: str) 
     assert found == drawn(expression, 4_000)
 
 
+@pytest.mark.slow
 def test_random_numbers_have_their_distributions() -> None:
     counts = Counter(drawn("random_exponential(1, 10, 5.0)", 20_000))
     assert counts[1] / 20_000 == pytest.approx(0.396, abs=0.02)  # (1 - e^-0.5) / (1 - e^-5)
+    # A small parameter, at which the part that is cut off counts: (1 - e^-0.05) / (1 - e^-0.5)
+    counts = Counter(drawn("random_exponential(1, 10, 0.5)", 20_000))
+    assert counts[1] / 20_000 == pytest.approx(0.1239, abs=0.01)
     counts = Counter(drawn("random_zipfian(1, 2, 2.0)", 20_000))
     assert counts[1] / counts[2] == pytest.approx(4, rel=0.1)
     counts = Counter(drawn("random_gaussian(1, 10, 2.5)", 20_000))
