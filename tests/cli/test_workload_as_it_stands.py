@@ -61,6 +61,26 @@ def test_tables_as_they_stand_are_read_and_compared_between_databases(desk: Desk
 
 
 @pytest.mark.slow
+def test_a_query_without_a_table_leaves_your_file_as_it_is(desk: Desk) -> None:
+    file, other = desk.folder / "a.db", desk.folder / "a.duckdb"
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("PRAGMA journal_mode = wal")
+        db.execute("CREATE TABLE a (x INTEGER)")
+        db.commit()
+    with closing(duckdb.connect(str(other))) as analytic:
+        analytic.execute("CREATE TABLE a (x INTEGER)")
+    before = file.read_bytes(), other.read_bytes()
+    on = ("--on", f"sqlite://{file}", "--on", f"duckdb://{other}")
+    asked = ("run", "--sql", "SELECT 1 AS b")
+    ran = desk.run(*asked, *on, *QUICK[4:], "--record", str(desk.record))
+    mixed = desk.run(*asked, *on, "--on", "sqlite", "--dry-run")
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    assert (file.read_bytes(), other.read_bytes()) == before
+    assert mixed.returncode == 2
+    assert "asked there only as it stands" in mixed.stderr
+
+
+@pytest.mark.slow
 def test_a_script_of_pgbench_is_asked_of_a_database_by_concurrent_users(desk: Desk) -> None:
     folder = desk.folder / "shop"
     folder.mkdir()

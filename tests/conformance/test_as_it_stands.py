@@ -38,12 +38,24 @@ OF_POSTGRESQL = (
     "SELECT lo_create(0)", "COMMENT ON TABLE customers IS 'x'", "GRANT ALL ON customers TO PUBLIC",
     "WITH x AS (DELETE FROM customers RETURNING id) SELECT id FROM x", "SELECT writes()",
     "SELECT id FROM customers FOR UPDATE", "SET transaction_read_only TO off",
+    # The first sets back what makes a session read only, the second is asked after that.
+    "SELECT n FROM sneaky", "SELECT n FROM sneaky", "SELECT writes()",
 )  # fmt: skip
 
 WITHOUT_EFFECT = (
     "SET transaction_read_only TO off", "CHECKPOINT", "ANALYZE", "VACUUM ANALYZE customers",
-    "REINDEX", "VACUUM customers",
+    "REINDEX", "VACUUM customers", "SELECT n FROM sneaky",
 )  # fmt: skip
+SNEAKS = """
+CREATE FUNCTION sneaks() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM set_config('default_transaction_read_only', 'off', false);
+    DELETE FROM customers;
+    RETURN 1;
+EXCEPTION WHEN read_only_sql_transaction THEN
+    PERFORM set_config('default_transaction_read_only', 'off', false);
+    RETURN 0;
+END $$
+"""
 
 
 @dataclass
@@ -103,6 +115,8 @@ def of_postgresql(place: Path) -> Iterator[Theirs]:
                 "CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS"
                 " $$ DELETE FROM customers RETURNING id $$"
             )
+            owner.execute(SNEAKS)
+            owner.execute("CREATE VIEW sneaky AS SELECT sneaks() AS n")
             owner.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO alice")
             owner.execute("GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO alice")
         before = server.fingerprint()

@@ -86,8 +86,11 @@ def check_urls(
     benchmark: Benchmark, variants: Sequence[Variant], engines: Sequence[type[System]]
 ) -> None:
     """Raise `InputError` where tables are to be read as they stand, and a variant names no database
-    in which they do; or where tables would be made in one that is only read."""
-    stands = benchmark.workload is not None and benchmark.workload.as_it_stands
+    in which they do; or where tables would be made in one that is only read; or where a query
+    without a table, whose functions may write, would be asked in a session that may."""
+    workload = benchmark.workload
+    stands = workload is not None and workload.as_it_stands
+    bare = workload is not None and not workload.tables and not stands
     for variant, engine in zip(variants, engines, strict=True):
         if stands and variant.url is None and engine.capabilities.role is Role.COMPETITOR:
             raise InputError(
@@ -99,6 +102,12 @@ def check_urls(
             raise InputError(
                 f"{engine.name}: no table of ours is made in a database of yours",
                 hint="its tables can be read as they stand: docs/workload.md; or leave out the URL",
+            )
+        if variant.url is not None and bare:
+            raise InputError(
+                f"{variant.name} is a database of yours: a query without --data is asked there only"
+                " as it stands, and the other variants name no database",
+                hint="name each by its URL; or leave out this one; or give the query --data FILE",
             )
 
 

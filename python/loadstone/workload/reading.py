@@ -117,8 +117,8 @@ def read_workload(place: str) -> Workload:
 
 def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) -> Workload:
     """The workload of one statement: its text, or a file that ends in `.sql`; each file of data is
-    a table called as the file. `may_stand`: without data, tables that it reads are those of the
-    user's own databases, as they stand."""
+    a table called as the file. `may_stand`: without data, it asks the user's own databases, as they
+    stand."""
     text, title = text_or_file, "One statement"
     if text_or_file.endswith(".sql"):
         text = read_text(Path(text_or_file), FILE_BYTES_MAX, "the statement")
@@ -147,7 +147,8 @@ def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) 
         ONE, title, dialect, (text,), order=order, order_unchecked=unchecked,
         changes=sql.changed_by(tree),
     )  # fmt: skip
-    stands = may_stand and not tables and sql.reads_tables(tree)
+    # One that names no table, too: a function of the user's may write.
+    stands = may_stand and not tables
     workload = Workload(title, "", tables, (statement,), stands)
     check(workload, "--sql")
     return workload

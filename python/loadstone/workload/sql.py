@@ -154,11 +154,6 @@ WRITING = frozenset(
 there; these are refused before anything is sent."""
 
 
-def reads_tables(tree: Tree) -> bool:
-    """Whether it names a table."""
-    return any(True for _ in _tables(tree))
-
-
 def check_reading(tree: Tree, where: str) -> None:
     """Raise `InputError` for what would write, in a database of the user's own."""
     if not isinstance(tree, exp.Query):

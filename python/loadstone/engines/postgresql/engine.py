@@ -138,7 +138,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
 
     def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """In the server's binary form, some thousand rows at a time."""
-        with self.instance.errors():
+        with self.instance.errors(), self.instance.only_reading():
             yield from streamed(self.instance.connection, statement)
 
     def ask_nothing(self) -> None:

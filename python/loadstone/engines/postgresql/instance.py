@@ -8,7 +8,7 @@ import re
 import secrets
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +19,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
 from loadstone.engines.postgresql import own_settings
-from loadstone.engines.postgresql.reading import only_read, reads_alone
+from loadstone.engines.postgresql.reading import only_read, reads_alone, transaction
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer
 from loadstone.engines.postgresql.session import Address, private_address, user_address
@@ -164,11 +164,17 @@ class Instance:
 
     def execute(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement. Raises psycopg's errors."""
-        return self.connection.execute(statement.encode())
+        with self.only_reading():
+            return self.connection.execute(statement.encode())
 
     def ask(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement in the form that the tactic `statement` says."""
-        return self.connection.execute(statement.encode(), prepare=self._keeps)
+        with self.only_reading():
+            return self.connection.execute(statement.encode(), prepare=self._keeps)
+
+    def only_reading(self) -> AbstractContextManager[object]:
+        """A transaction that only reads, around a statement over tables as they stand; no other."""
+        return transaction(self.connection) if self.as_it_stands else nullcontext()
 
     def interrupt(self) -> None:
         """Ask the server, by a connection of its own, to end the session's statement."""

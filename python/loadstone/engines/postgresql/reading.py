@@ -1,11 +1,11 @@
 """A session in a user's database that reads tables as they stand, and can write nothing.
 
-The server refuses: `default_transaction_read_only` makes each transaction of the session one that
-only reads. What would set it back is refused when a statement is planned (`workload/sql.py`), and
-that it holds is read back.
+The server refuses: each statement has a transaction that only reads, which nothing can make one
+that writes. `default_transaction_read_only` alone would not do: a function, behind a view of the
+user's, can set it back for the statements that follow. That it holds is read back.
 """
 
-import contextlib
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import psycopg
@@ -21,6 +21,7 @@ def only_read(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
     """Make a session one that only reads, where names mean what they mean to its user. Raises
     `EngineError` where the server does not say that it is."""
     connection.execute("SET default_transaction_read_only TO on")
+    connection.read_only = True  # of each transaction that `transaction` begins
     if not reads_alone(connection):
         raise EngineError(
             "postgresql: the server does not make the session one that only reads",
@@ -29,11 +30,17 @@ def only_read(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         )
     # Only now do names resolve where others may have put something.
     connection.execute("RESET search_path")
-    with contextlib.suppress(psycopg.Error):  # servers before 14, and others that speak as it does
+    with suppress(psycopg.Error):  # servers before 14, and others that speak as it does
         connection.execute(f"SET client_connection_check_interval TO {GONE_CHECK_S * 1000}")
 
 
+def transaction(connection: psycopg.Connection[tuple[Any, ...]]) -> AbstractContextManager[object]:
+    """The transaction that a statement has: BEGIN READ ONLY before it, COMMIT after it."""
+    return connection.transaction()
+
+
 def reads_alone(connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
-    """Whether a transaction of the session only reads, as the server says."""
-    row = connection.execute("SHOW transaction_read_only").fetchone()
+    """Whether the transaction that a statement has only reads, as the server says."""
+    with transaction(connection):
+        row = connection.execute("SHOW transaction_read_only").fetchone()
     return row is not None and row[0] == "on"
