@@ -333,8 +333,9 @@ class DuckdbEngine(Engine):
 
     def own_times(self, statement: str) -> Mapping[str, int]:
         """EXPLAIN (ANALYZE, FORMAT JSON): `planner` and `physical_planner` with what the optimizer
-        takes in the first, and the CPU time of the operators. The rows go nowhere, nothing commits,
-        and these are not all of a statement. Of an INSERT of values it has no profile, and other
+        takes in the first, and the elapsed time of the operators, added up over the threads, which
+        DuckDB calls `cpu_time`. The rows go nowhere, nothing commits, and these are not all of a
+        statement. Of an INSERT of values it has no profile, and other
         releases have another one."""
         rows = self.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
         told = json.loads(str(rows[0][-1]))
