@@ -44,6 +44,13 @@ INPUTS_RECORDED = 10
 """Variations of each operation whose input is in the record: a thousand ids are six kilobytes."""
 
 
+def changed_terms(before: Iterable[Term], now: Iterable[Term]) -> list[str]:
+    """The terms of which an engine tells another value than before. What it has not told since it
+    was started anew (which statements it was sent, say) is not another value."""
+    told = {term for term in now if term.read_back is not None}
+    return sorted({term.key for term in told - {*before}})
+
+
 class Runner:
     """Runs the cells of a plan that a record does not hold yet."""
 
@@ -150,7 +157,7 @@ class Runner:
         for name in names:
             terms = self._workers[name].terms(name)
             before = self._terms.get(name)
-            changed = sorted({term.key for term in {*terms} - {*(before or terms)}})
+            changed = changed_terms(before or terms, terms)
             if changed:
                 message = f"terms changed since the start: {', '.join(changed)}"
                 recorder.event(Event(now(), "terms changed", name, message))
