@@ -186,8 +186,8 @@ def compare(
     beyond which a slowdown is one; `across`: terms that may differ. Raises `InputError`."""
     from loadstone.analysis.compare.chapters import compare_chapters
 
-    if not 0 < fail_on < 100:
-        raise InputError(f"fail_on is {fail_on}", hint="give a share: 0.05 is 5 %")
+    if not isinstance(fail_on, int | float) or not 0 < fail_on < 1:
+        raise InputError(f"fail_on is {fail_on!r}", hint="give a share below 1: 0.05 is 5 %")
     sides = [one if isinstance(one, Record) else read(one) for one in (before, after) if one]
     other = sides[1].runs if len(sides) > 1 else None
     return Comparison(

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from compared_runs import altered, calm_run
 
+from loadstone.analysis.compare.chapters import compare_chapters
 from loadstone.commands import ab
 from loadstone.errors import InputError
 from loadstone.record.model import CellResult, Run
@@ -72,6 +73,8 @@ def test_what_failed_does_not_pass(monkeypatch) -> None:
     # On both sides: no regression, and all the same nobody may think that it was looked at.
     both = altered(altered(run, failed, variant=PAIR[0]), failed, variant=PAIR[1])
     assert code(monkeypatch, both) == 6
+    compared = compare_chapters((both,), None, variants=PAIR, threshold=0.05)
+    assert "no regression" not in compared.comparisons[0][1].sentence()
 
 
 def test_a_change_to_nothing_is_refused() -> None:

@@ -126,7 +126,7 @@ def _judged(
 
     from loadstone.analysis.compare.chapters import compare_chapters
     from loadstone.analysis.compare.compare import NO_REGRESSION
-    from loadstone.diagnostics import EXIT_OF_COMPARISON, Exit, say
+    from loadstone.diagnostics import EXIT_OF_COMPARISON, say
     from loadstone.plan.plan import join_names
     from loadstone.plan.variant import tactics_of
     from loadstone.record import read_chapters
@@ -153,7 +153,4 @@ def _judged(
     ]
     if failed:
         say(f"loadstone: failed: {join_names(failed)}")
-        say("  what failed on both sides is no regression, and no proof of none")
-        if found.outcome == NO_REGRESSION:
-            return Exit.COMPARISON_INVALID
     return EXIT_OF_COMPARISON[found.outcome]

@@ -45,8 +45,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """A cell that was not compared, and why. `owed`: both records planned it, and in A it neither
-    failed nor is invalid, so a comparison without it is incomplete."""
+    """A cell that was not compared, and why. `owed`: both records planned it, so a comparison
+    without it is incomplete; but for one that in A failed or is invalid and in B did not fail. One
+    that failed on both sides was not looked at, and proves no regression away."""
 
     operation: str
     rows: int
@@ -95,7 +96,8 @@ def pair_cells(
         reason = _unfit(a, b) or refused or _other_text(match, place)
         if a is None or b is None or reason:
             lost = a is not None and a.status in ("failed", "invalid")
-            unlike.append(Unlike(*place, reason, owed=not lost))
+            fails = b is not None and b.status == "failed"
+            unlike.append(Unlike(*place, reason, owed=fails or not lost))
             continue
         reason = _unlike(a, b)
         ratio = paired_ratio(b.samples, a.samples)
