@@ -73,6 +73,8 @@ def test_what_is_not_comparable_is_a_break_and_no_change(other, reason: str) -> 
     assert reason in points[1].broken
     assert points[2].broken == ""  # the two of the other machine are comparable
     assert "break" in text.trend_row(trend(found))[-1]
+    assert "could not all be compared" in text.sentence(found)
+    assert "could not all be compared" not in text.sentence(of_factors(1, 1))
 
 
 def test_a_cell_of_one_record_has_no_trend() -> None:

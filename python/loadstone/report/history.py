@@ -60,12 +60,15 @@ def change(point: Point) -> str:
 
 
 def sentence(found: History) -> str:
-    """The subject of the history, and the number of its changes."""
+    """The subject of the history, the number of its changes, and of cells of which a figure could
+    not be compared: of these nobody can say that they did not change."""
     changed = sum(bool(trend.changes) for trend in found.trends)
+    broken = sum(any(point.broken for point in trend.points) for trend in found.trends)
     files = len({told.path for told in found.told})
+    told = f"; figures of {broken} could not all be compared" if broken else ""
     return (
         f"{plural(files, 'record')}, {plural(len(found.trends), 'cell')} that two or more have;"
-        f" {changed or 'none'} of them changed"
+        f" {changed or 'none'} of them changed{told}"
     )
 
 
