@@ -129,6 +129,14 @@ def test_a_database_whose_statements_cannot_be_served_is_not_left_behind(desk: D
     assert not list(desk.folder.glob("a.lode*"))
 
 
+def test_statements_are_not_served_at_a_port(desk: Desk):
+    asked = ("lode", "serve", "a.lode", "--create", "--statements")
+    done = desk.run(*asked, "--listen", "127.0.0.1:0")
+    assert done.returncode == 2
+    assert "Unix socket alone" in done.stderr
+    assert not [*desk.folder.glob("*lode*"), *desk.folder.glob("127*")]
+
+
 def test_killed_it_loses_nothing_that_was_committed(desk: Desk):
     with serving(desk, "a.lode", "--create") as (process, at):
         with subprocess.Popen(

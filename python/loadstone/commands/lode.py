@@ -181,8 +181,14 @@ def _execute(
 ) -> int:
     """Execute the statements of other programs until a signal asks for its end."""
     from loadstone.diagnostics import Exit, tell
+    from loadstone.errors import InputError
     from loadstone.lode import Database, remove
 
+    if listen and "/" not in listen and listen.rpartition(":")[2].isdecimal():
+        raise InputError(
+            f"--listen {listen}: statements are served on a Unix socket alone",
+            hint="name its path; or leave out --statements to serve pages at a port",
+        )
     with Database(path, "any" if create else "open", **tactics) as database:
         try:
             server = database.answer(listen or f"{path}-socket")
