@@ -8,10 +8,11 @@ __version__: str
 build_profile: str
 
 __all__ = [
-    "Client", "ClientError", "ClientGapError", "IdleStates", "LodeBtree", "LodeDatabase",
-    "LodeHash", "LodeHeap", "LodeLinks", "LodeObjects", "LodeRemote", "LodeRows", "LodeServer",
-    "LodeStatement", "LodeTransaction", "Meter", "Oo1Oracle", "Oo7Oracle", "Oracle", "QuelError",
-    "RelationStream", "Sampler", "SpeedProbe", "Tally", "__version__", "allocator",
+    "Client", "ClientError", "ClientGapError", "IdleStates", "LodeBtree", "LodeConnection",
+    "LodeDatabase", "LodeHash", "LodeHeap", "LodeLinks", "LodeObjects", "LodeRemote", "LodeRows",
+    "LodeServer", "LodeStatement", "LodeStatementServer", "LodeTransaction", "Meter", "Oo1Oracle",
+    "Oo7Oracle", "Oracle", "QuelError", "RelationStream", "Sampler", "SpeedProbe",
+    "StatementUsers", "Tally", "__version__", "allocator",
     "answer_of_rows", "answer_of_stream", "attributes", "build_profile", "built_and_late",
     "called_bytes", "clock_cost_ns", "clock_ns", "clock_resolution_ns", "cpu_ns",
     "disable_idle_states", "effective_samples", "evict", "export", "growth_exponent",
@@ -216,7 +217,7 @@ class StatementUsers:
     def lode_server(path: str) -> StatementUsers: ...
     def ask(
         self, users: int, statements: list[tuple[str, int]], lasting_ns: int,
-        starts_ns: list[int] | None = None, last_ns: int = 0, servers: Sequence[int] = (),
+        starts_ns: list[int] | None = None, last_ns: int = 0, servers: Sequence[int] = ...,
     ) -> tuple[int, Tally, int, str, tuple[int, int] | None, tuple[int | None, ...]]:  # fmt: skip
         """Each goes round the statements, which have so many rows: a closed loop, or requests due
         at `starts_ns` that begin until `last_ns`. Elapsed ns, tally, failed requests and why, the
