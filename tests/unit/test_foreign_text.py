@@ -22,10 +22,12 @@ from user_file import user_file
 
 from loadstone import cli, diagnostics, registry
 from loadstone.analysis.compare.compare import compare
+from loadstone.analysis.history import history
 from loadstone.commands import doctor
 from loadstone.doctor.check import Check, Verdict
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.plan.variant import parse_variant
+from loadstone.report import history as histories
 from loadstone.report.comparison import formats
 from loadstone.report.terminal_progress import Progress
 from loadstone.run import scratch
@@ -166,6 +168,25 @@ def examined(text: str, folder: Path) -> None:
         command("doctor", "--format", "json")
 
 
+def judged(text: str, folder: Path) -> None:
+    command("ab", "--before", "sqlite", "--after", text, "--dry-run")
+    command("ab", "--before", f"sqlite@{text}", "--after", "sqlite", "--dry-run")
+    command("ab", "--before", "sqlite", "--after", "sqlite", "--operation", text, "--dry-run")
+
+
+def sought(text: str, folder: Path) -> None:
+    command("bisect", text, "1.0.0..1.1.0", "--dry-run")
+    command("bisect", "duckdb", text, "--dry-run")
+
+
+def followed(text: str, folder: Path) -> None:
+    command("log", str(folder / text))
+    (folder / f"{text}.loadstone").write_bytes(b"no record")
+    command("log", str(folder))
+    found = history([(folder / text, (bad(SMALL, text),)), (folder / "b", (SMALL,))], 0.05)
+    sys.stdout.write(histories.markdown(found) + histories.as_json(found))
+
+
 def blessed(text: str, folder: Path) -> None:
     command("bless", str(folder / text))
 
@@ -173,7 +194,8 @@ def blessed(text: str, folder: Path) -> None:
 COMMANDS: dict[str, Callable[[str, Path], None]] = {
     "run": run, "report": report, "compare": compared, "engines": engines, "tactics": tactics,
     "benchmarks": benchmarks, "data": data, "quel": quel, "lode": lode, "clean": clean,
-    "doctor": examined, "study": study, "bless": blessed,
+    "doctor": examined, "study": study, "bless": blessed, "ab": judged, "bisect": sought,
+    "log": followed,
 }  # fmt: skip
 
 

@@ -13,7 +13,14 @@ from loadstone.errors import RecordError
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record import CellResult, Recorder, Sample, read, writer
-from loadstone.record.budget import Budget, BudgetBlock, BudgetPart, BudgetRung, BudgetThread
+from loadstone.record.budget import (
+    Budget,
+    BudgetBlock,
+    BudgetPart,
+    BudgetRung,
+    BudgetThread,
+    BudgetTimer,
+)
 from loadstone.record.model import (
     AnswerCheck,
     ColdEvidence,
@@ -33,6 +40,7 @@ BUDGET = Budget(
     parts=(BudgetPart(True, "log", "postgres", "XLogInsert", "", 6),),
     blocks=(BudgetBlock(0, "whole", 3, 5), BudgetBlock(0, "watched", 3, 5)),
     rungs=(BudgetRung("counted", "SELECT COUNT(*) …", "SCAN t", "unlike"),),
+    timers=(BudgetTimer("planning", 5, 70_000),),
 )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
 class ScriptedProcess:
     """Becomes what it is asked to, unless that is `broken`."""
 
-    def __init__(self, name, seam, log, held):
+    def __init__(self, name, seam, log, held, environment):
         self.broken = ""
         self.switched = []
 
@@ -66,7 +66,7 @@ class ScriptedProcess:
 def test_a_switch_is_asked_for_once_and_again_after_one_that_failed(tmp_path, monkeypatch):
     monkeypatch.setattr(variant_worker, "Worker", ScriptedProcess)
     claim = SimpleNamespace(path=tmp_path, resumed=False, lock=-1)
-    plan = SimpleNamespace(time_limit_s=1.0)
+    plan = SimpleNamespace(time_limit_s=1.0, workload=None)
     worker = VariantWorker(VARIANTS, SqliteEngine, claim, plan, WisconsinBenchmark())
     worker.open()
     process = worker._worker
@@ -99,7 +99,7 @@ def test_a_new_process_opens_as_the_variant_that_named_the_data(tmp_path, monkey
 
     monkeypatch.setattr(variant_worker, "Worker", Process)
     claim = SimpleNamespace(path=tmp_path, resumed=False, lock=-1)
-    plan = SimpleNamespace(time_limit_s=1.0)
+    plan = SimpleNamespace(time_limit_s=1.0, workload=None)
     worker = VariantWorker(VARIANTS, SqliteEngine, claim, plan, WisconsinBenchmark())
     worker.open()
     base, other = (variant.name for variant in VARIANTS)
