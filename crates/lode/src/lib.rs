@@ -93,7 +93,7 @@ pub use objects::{CountedReferences, Objects, References};
 pub use pages::{PageRead, PageWrite, Pinned};
 pub use region::Region;
 pub use tactics::Tactics;
-pub use transaction::{Interrupt, MappedReading, Mapping, Reading, Writing};
+pub use transaction::{Interrupt, MappedPages, MappedReading, Mapping, Reading, Writing};
 pub use view::View;
 pub use walk::{Ahead, Edges};
 

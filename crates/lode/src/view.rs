@@ -15,9 +15,7 @@ impl AlignedPage {
     /// What a view shows.
     pub fn copy_of(view: View<'_>) -> Self {
         let mut copy = Self([0; PAGE_BYTES]);
-        for (at, word) in copy.0.chunks_exact_mut(8).enumerate() {
-            word.copy_from_slice(&view.u64(at * 8).to_le_bytes());
-        }
+        view.copy_to(&mut copy.0);
         copy
     }
 }
@@ -37,6 +35,18 @@ impl<'a> View<'a> {
     /// A view of a page that nobody changes meanwhile.
     pub const fn of(page: &'a AlignedPage) -> Self {
         Self { start: page.0.as_ptr(), lifetime: PhantomData }
+    }
+
+    /// The same of bytes that are aligned, as those of a mapping are.
+    pub(crate) fn of_bytes(page: &'a PageBytes) -> Self {
+        debug_assert!(page.as_ptr().addr().is_multiple_of(8), "words are aligned");
+        Self { start: page.as_ptr(), lifetime: PhantomData }
+    }
+
+    /// Where the page begins.
+    #[inline]
+    pub(crate) fn address(self) -> usize {
+        self.start.addr()
     }
 
     /// A view of a page in memory that others may change.
@@ -141,6 +151,24 @@ impl<'a> View<'a> {
         let count = count.min(PAGE_BYTES.saturating_sub(at));
         let mine = (at..at + count).map(|at| self.u8(at));
         mine.cmp(other.iter().copied())
+    }
+
+    /// Whether these bytes stand at `at`, a multiple of 8; whole words are compared, so `other` is
+    /// as many bytes as whole words.
+    pub(crate) fn is_equal(self, at: usize, other: &[u8]) -> bool {
+        let (words, rest) = other.as_chunks::<8>();
+        debug_assert!(rest.is_empty(), "whole words are compared");
+        let same = |(place, word): (usize, &[u8; 8])| {
+            self.u64(at + place * 8) == u64::from_le_bytes(*word)
+        };
+        at + other.len() <= PAGE_BYTES && words.iter().enumerate().all(same)
+    }
+
+    /// All of it to other memory.
+    pub(crate) fn copy_to(self, into: &mut PageBytes) {
+        for (at, word) in into.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            *word = self.u64(at * 8).to_le_bytes();
+        }
     }
 
     /// All of it.

@@ -15,6 +15,17 @@ pub(super) struct Chain {
 }
 
 impl Heap {
+    /// The numbers of its pages that hold records, in the order in which they were made: to be
+    /// mapped as memory.
+    ///
+    /// # Errors
+    ///
+    /// As of a scan.
+    pub fn pages(self, pages: &impl PageRead) -> Result<Vec<PageNumber>> {
+        let mut chain = self.chain(pages)?;
+        std::iter::from_fn(|| chain.next_page(pages).transpose()).collect()
+    }
+
     /// A walk along all pages.
     pub(super) fn chain(self, pages: &impl PageRead) -> Result<Chain> {
         let next = self.root_field(pages, free_space::offset::FIRST)?;

@@ -6,15 +6,17 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{LodeError, Result};
+use crate::lock::numbers::NumberMap;
 use crate::mapped::Area;
-use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageNumber};
+use crate::page::{self, HEADER_BYTES, PageBytes, PageNumber};
 use crate::pages::PageRead;
-use crate::view::AlignedPage;
 
 /// What a transaction that writes has mapped.
 pub(super) struct Mapped {
     pub(super) area: Area,
     pub(super) pages: Vec<MappedPage>,
+    /// Where each page lies in the area, for who knows it by its number.
+    pub(super) places: NumberMap<PageNumber, u32>,
     /// Under `detect=explicit`: what the program has said it will change, in that order.
     pub(super) said: Vec<(usize, Range<usize>)>,
 }
@@ -41,10 +43,8 @@ impl Mapped {
     /// was changed by a call, too.
     pub(super) fn check(&self, pages: &impl PageRead, at: usize) -> Result<()> {
         let MappedPage { page, sum } = self.pages[at];
-        let mut now = [0; PAGE_BYTES];
-        copy_to(pages, page, &mut now)?;
         let is_beside = match sum {
-            Some(sum) => sum_of(&now) != sum,
+            Some(sum) => sum_of(&*copy(pages, page)?) != sum,
             None => false,
         };
         // Lsn and checksum of a page are the engine's, and may have moved.
@@ -56,7 +56,8 @@ impl Mapped {
             );
             return Err(LodeError::Mapping { what });
         }
-        if now[own.clone()] != self.area.page(at)[own] {
+        let stored = &self.area.page(at)[own.clone()];
+        if !pages.read(page, |view| view.is_equal(own.start, stored))? {
             let what = format!(
                 "a store changed the header of page {page}, its first {HEADER_BYTES} bytes, which \
                  is lode's: keep to the bytes behind it"
@@ -69,9 +70,15 @@ impl Mapped {
 
 /// A page as the transaction sees it.
 pub(super) fn copy_to(pages: &impl PageRead, page: PageNumber, into: &mut PageBytes) -> Result<()> {
-    let copy = pages.read(page, AlignedPage::copy_of)?;
-    into.copy_from_slice(&copy.0);
-    Ok(())
+    pages.read(page, |view| view.copy_to(into))
+}
+
+fn copy(pages: &impl PageRead, page: PageNumber) -> Result<Box<PageBytes>> {
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method serves one lifetime of a view, the closure serves every"
+    )]
+    pages.read(page, |view| view.copy())
 }
 
 /// What a call may change of a page, as a number.

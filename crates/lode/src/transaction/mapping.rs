@@ -1,14 +1,15 @@
 //! Pages of a transaction as plain memory: [`Writing::map`].
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::lock_set::LockSource;
 use super::mapped::{Mapped, MappedPage, copy_to, sum_of};
+use super::mapped_pages::MappedPages;
 use super::reading::ReadTransaction;
 use super::writing::Writing;
 use crate::error::{LodeError, Result};
 use crate::lock::Mode;
+use crate::lock::numbers::NumberMap;
 use crate::mapped::Area;
 use crate::page::{HEADER_BYTES, PAGE_BYTES, PageBytes, PageNumber};
 use crate::pages::{PageRead, PageWrite};
@@ -46,10 +47,12 @@ impl Writing {
     /// [`LodeError::Mapping`] for a page twice, [`LodeError::Limit`] where the system gives no more
     /// memory mappings; as of reading the pages.
     pub fn map(&mut self, pages: &[PageNumber]) -> Result<Mapping> {
-        let mut known: BTreeSet<PageNumber> =
-            self.mapped.iter().flat_map(|one| &one.pages).map(|one| one.page).collect();
-        if let Some(twice) = pages.iter().find(|&&page| !known.insert(page)) {
-            return Err(twice_error(*twice));
+        let mut places = NumberMap::default();
+        for (&page, place) in pages.iter().zip(0..) {
+            let is_known = self.mapped.iter().any(|other| other.places.contains_key(&page));
+            if places.insert(page, place).is_some() || is_known {
+                return Err(twice_error(page));
+            }
         }
         if pages.is_empty() {
             let what = "there is no page to map: name some (Region::extend makes them)".to_owned();
@@ -64,7 +67,7 @@ impl Writing {
             mapped.push(MappedPage { page, sum: is_own.then(|| sum_of(into)) });
         }
         area.watch(self.shared().tactics.detect)?;
-        self.mapped.push(Mapped { area, pages: mapped, said: Vec::new() });
+        self.mapped.push(Mapped { area, pages: mapped, places, said: Vec::new() });
         Ok(Mapping { number: self.mapped.len() - 1, transaction: self.number() })
     }
 
@@ -106,10 +109,25 @@ impl Writing {
     ///
     /// [`LodeError::Mapping`] for another transaction's mapping.
     pub fn memory_of(&self, mapping: Mapping) -> Result<&[u8]> {
+        self.mapped(mapping).map(|mapped| mapped.area.bytes())
+    }
+
+    /// The transaction's pages, with those of a mapping as they are in memory: so access methods
+    /// read what the program has stored.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Mapping`] for another transaction's mapping.
+    #[inline]
+    pub fn pages_with(&self, mapping: Mapping) -> Result<MappedPages<'_>> {
+        Ok(MappedPages::new(self, self.mapped(mapping)?))
+    }
+
+    #[inline]
+    fn mapped(&self, mapping: Mapping) -> Result<&Mapped> {
         self.lock_set.source().check_owner()?;
         let is_own = mapping.transaction == self.number();
-        let mapped = self.mapped.get(mapping.number).filter(|_| is_own);
-        mapped.map(|mapped| mapped.area.bytes()).ok_or_else(not_mine)
+        self.mapped.get(mapping.number).filter(|_| is_own).ok_or_else(not_mine)
     }
 
     fn mapped_mut(&mut self, mapping: Mapping) -> Result<&mut Mapped> {
@@ -121,7 +139,11 @@ impl Writing {
     /// What was stored to mapped pages becomes the transaction's changes.
     pub(super) fn take_stores(&mut self) -> Result<()> {
         let is_said = self.shared().tactics.detect == Detect::Explicit;
-        let by_range = is_said && self.shared().tactics.log == Logging::SetRange;
+        let log = self.shared().tactics.log;
+        let by_range = is_said && log == Logging::SetRange;
+        // Page-diff logs nothing of a page that is as it was, so it is neither copied nor kept;
+        // page-grain logs a page that was stored to, whatever was stored.
+        let compares = log == Logging::PageDiff;
         for mapped in std::mem::take(&mut self.mapped) {
             if by_range {
                 for (at, range) in &mapped.said {
@@ -136,7 +158,8 @@ impl Writing {
             for (at, is_sure) in mapped.changed(is_said)? {
                 mapped.check(self, at)?;
                 let (page, bytes) = (mapped.pages[at].page, mapped.area.page(at));
-                let is_same = !is_sure && self.read(page, |view| is_as(view, bytes))?;
+                let may_be_same = compares || !is_sure;
+                let is_same = may_be_same && self.read(page, |view| is_as(view, bytes))?;
                 if !is_same {
                     let own = HEADER_BYTES..PAGE_BYTES;
                     self.write(page, |into| into[own.clone()].copy_from_slice(&bytes[own]))?;
@@ -165,7 +188,7 @@ impl<S: LockSource> ReadTransaction<S> {
 }
 
 fn is_as(view: View<'_>, bytes: &PageBytes) -> bool {
-    view.compare(HEADER_BYTES, PAGE_BYTES - HEADER_BYTES, &bytes[HEADER_BYTES..]).is_eq()
+    view.is_equal(HEADER_BYTES, &bytes[HEADER_BYTES..])
 }
 
 /// Page and range in it, if the range keeps to the bytes of one page behind its header.

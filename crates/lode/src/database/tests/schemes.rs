@@ -163,32 +163,69 @@ fn who_only_reads_logs_nothing() {
     }
 }
 
-/// Undo is logged by page-diff and set-range only where the cache is too small; by page-grain
-/// always.
+struct Changing {
+    simulation: Simulation,
+    database: Database,
+    writing: Writing,
+    pages: Vec<PageNumber>,
+}
+
+/// Forty pages changed by a transaction that has not ended, under a cache of that size.
+fn forty_changed(log: &str, cache: u64) -> Changing {
+    let simulation = Simulation::new();
+    let tactics = tactics(&format!("log={log}&cache={cache}&checkpoint=1GiB"));
+    let database = database_on(&simulation, &tactics).unwrap();
+    let pages = allocate(&database, 40);
+    database.checkpoint().unwrap();
+    let mut writing = database.writing();
+    for &page in &pages {
+        let range = |_: &page::PageBytes| Ok(AT..AT + 8);
+        writing.write_range(page, range, |bytes| bytes.fill(1)).unwrap().unwrap();
+    }
+    Changing { simulation, database, writing, pages }
+}
+
+const SMALL: u64 = 16 * PAGE_BYTES as u64;
+const LARGE: u64 = 1 << 20;
+
+/// Undo is logged by page-diff and set-range only where the cache is smaller than what is changed;
+/// by page-grain always, and no more.
 #[test]
 fn undo_is_logged_where_a_page_leaves_the_cache_before_the_commit() {
-    let undo = |log: &str, cache: &str| {
-        let simulation = Simulation::new();
-        let tactics = tactics(&format!("log={log}&cache={cache}&checkpoint=1GiB"));
-        let database = database_on(&simulation, &tactics).unwrap();
-        let pages = allocate(&database, 40);
-        database.checkpoint().unwrap();
-        let mut writing = database.writing();
-        for &page in &pages {
-            let range = |_: &page::PageBytes| Ok(AT..AT + 8);
-            writing.write_range(page, range, |bytes| bytes.fill(1)).unwrap().unwrap();
-        }
-        let log = database.changes().log();
+    let undo = |log: &str, cache: u64| {
+        let changing = forty_changed(log, cache);
+        let log = changing.database.changes().log();
         log.write_out().unwrap();
         let is_undo = |body: &crate::log::Body| matches!(body, crate::log::Body::Undo { .. });
         let records = log.read(log.checkpoint()).unwrap();
         records.filter(|record| is_undo(&record.as_ref().unwrap().body)).count()
     };
-    for (log, small, large) in [("page-diff", 25..40, 0), ("set-range", 25..40, 0)] {
-        assert!(small.contains(&undo(log, "65536")), "{log}");
-        assert_eq!(undo(log, "1MiB"), large, "{log}");
+    for log in ["page-diff", "set-range"] {
+        assert!((25..=40).contains(&undo(log, SMALL)), "{log}");
+        assert_eq!(undo(log, LARGE), 0, "{log}");
     }
-    assert_eq!([undo("page-grain", "65536"), undo("page-grain", "1MiB")], [40, 40]);
+    assert_eq!([SMALL, LARGE].map(|cache| undo("page-grain", cache)), [40; 2]);
+}
+
+/// After a crash before the commit nothing is taken back where the log has been told nothing:
+/// of set-range and page-diff with room for all. Page-grain has undone from the log what it said.
+#[test]
+fn after_a_crash_before_the_commit_undo_is_done_by_who_logged_it() {
+    for (log, cache, wanted) in [
+        ("set-range", LARGE, 0),
+        ("page-diff", LARGE, 0),
+        ("page-grain", LARGE, 1),
+        ("set-range", SMALL, 1),
+        ("page-diff", SMALL, 1),
+    ] {
+        let Changing { simulation, database, writing, pages } = forty_changed(log, cache);
+        database.changes().log().write_out().unwrap();
+        let recovered = after(&simulation.killed(), &tactics(&format!("log={log}")));
+        let taken_back = recovered.recovery().map_or(0, |recovery| recovery.taken_back);
+        assert_eq!(taken_back, wanted, "{log}, {cache}");
+        assert_eq!(values(&recovered, &pages), [0; 40], "{log}, {cache}");
+        writing.rollback().unwrap();
+    }
 }
 
 /// A range that ends behind its record is refused, and nothing has changed or is lost by it.
