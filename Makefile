@@ -63,6 +63,7 @@ torture: ## test lode: a million histories, 300,000 crashes, 10,000 programs, al
 	LODE_CRASH_IMAGES=100000 LODE_MIRROR_IMAGES=10000 LODE_MIRROR_KILLS=30 LODE_RUNS=5000 \
 	  cargo test -p lode --release --locked \
 	  --test reliability --test transactions --test mapped -- --include-ignored --show-output
+	cargo test -p loadstone-clients --release --locked --test rhino -- --include-ignored
 	LODE_PROGRAMS=5000 cargo test -p lode-query --release --locked --test differential \
 	  -- --show-output
 

@@ -145,11 +145,12 @@ class Client:
         included."""
     def measure(
         self, measure: str, iteration: int, servers: Sequence[int] = ...
-    ) -> tuple[int, int, int, str, int, tuple[int | None, int | None], _Work]:
+    ) -> tuple[int, int, int, str, int, tuple[int | None, int | None, int | None], _Work]:
         """Run a measure once: (elapsed ns, of these the commit's, visits, checksum, calls made
-        into the driver, (statements sent to the engine, round trips to a server), work as
-        `Meter.read` gives it). The iteration's number determines the inputs. Checking and undoing
-        writes is in none of the figures. `servers`: the engine's processes."""
+        into the driver, (statements sent to the engine, round trips to a server, bytes that the
+        engine appended to its log), work as `Meter.read` gives it). The iteration's number
+        determines the inputs. Checking and undoing writes is in none of the figures. `servers`: the
+        engine's processes."""
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None = None,
         servers: Sequence[int] = ...,

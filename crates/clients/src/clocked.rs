@@ -12,7 +12,7 @@ use loadstone_measure::clock::now_ns;
 use loadstone_measure::work::Meter;
 
 use crate::error::ClientError;
-use crate::outcome::{Outcome, Sent};
+use crate::outcome::{Logged, Outcome, Sent};
 
 /// A driver's transactions, and its count of what it sends: all that the clock knows of it.
 pub trait Transactions: Send + Sized {
@@ -36,6 +36,11 @@ pub trait Transactions: Send + Sized {
     fn sent(&self) -> Option<Sent> {
         None
     }
+
+    /// What the engine has appended to its log since it was opened; `None` where nobody counts it.
+    fn logged(&self) -> Option<Logged> {
+        None
+    }
 }
 
 /// Read inside one clock and one read transaction. The outcome has no answer and no calls yet.
@@ -44,7 +49,7 @@ pub fn reading<C: Transactions, T>(
     meter: &Meter,
     read: impl FnOnce(&mut C) -> Result<T, ClientError>,
 ) -> Result<(T, Outcome), ClientError> {
-    let sent = driver.sent();
+    let (sent, logged) = (driver.sent(), driver.logged());
     let begun = meter.begin();
     let start_ns = now_ns();
     driver.begin()?;
@@ -53,9 +58,10 @@ pub fn reading<C: Transactions, T>(
     let elapsed_ns = now_ns() - start_ns;
     let work = begun.end();
     let sent = Sent::since(sent, driver.sent());
+    let logged = Logged::since(logged, driver.logged());
     let answer = answered?;
     ended?;
-    Ok((answer, Outcome { elapsed_ns, sent, work, ..Outcome::default() }))
+    Ok((answer, Outcome { elapsed_ns, sent, logged, work, ..Outcome::default() }))
 }
 
 /// Write inside one clock and one transaction, its commit included. The outcome has no answer and
@@ -65,7 +71,7 @@ pub fn writing<C: Transactions, T>(
     meter: &Meter,
     write: impl FnOnce(&mut C) -> Result<T, ClientError>,
 ) -> Result<(T, Outcome), ClientError> {
-    let sent = driver.sent();
+    let (sent, logged) = (driver.sent(), driver.logged());
     let begun = meter.begin();
     let start_ns = now_ns();
     let written = driver.begin_write().and_then(|()| write(driver));
@@ -75,8 +81,9 @@ pub fn writing<C: Transactions, T>(
     let work = begun.end();
     let done = committed.inspect_err(|_| give_up(driver))?;
     let sent = Sent::since(sent, driver.sent());
+    let logged = Logged::since(logged, driver.logged());
     let (elapsed_ns, commit_ns) = (ended_ns - start_ns, ended_ns - written_ns);
-    Ok((done, Outcome { elapsed_ns, commit_ns, sent, work, ..Outcome::default() }))
+    Ok((done, Outcome { elapsed_ns, commit_ns, sent, logged, work, ..Outcome::default() }))
 }
 
 /// Write in one transaction without a clock: to prepare a measure, or to take it back.

@@ -29,5 +29,5 @@ pub mod statements;
 mod tactics;
 
 pub use error::ClientError;
-pub use outcome::{Outcome, Sent};
+pub use outcome::{Logged, Outcome, Sent};
 pub use tactics::{Address, Tactics};

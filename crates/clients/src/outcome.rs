@@ -18,8 +18,27 @@ pub struct Outcome {
     pub calls: u64,
     /// What the driver sent to the engine inside the clock; `None` where it speaks no statements.
     pub sent: Option<Sent>,
+    /// What the engine appended to its log inside the clock; `None` where nobody counts it.
+    pub logged: Option<Logged>,
     /// CPU time and storage traffic inside the clock.
     pub work: Work,
+}
+
+/// What an engine appended to its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Logged {
+    /// Bytes of records.
+    pub bytes: u64,
+    /// How often a program said which range it was about to change.
+    pub ranges: u64,
+}
+
+impl Logged {
+    /// What was appended between two readings.
+    pub fn since(before: Option<Self>, after: Option<Self>) -> Option<Self> {
+        let (before, after) = before.zip(after)?;
+        Some(Self { bytes: after.bytes - before.bytes, ranges: after.ranges - before.ranges })
+    }
 }
 
 /// What a driver sent to its engine, counted where it is sent.

@@ -64,7 +64,7 @@ fn oo1_measures() -> Vec<&'static str> {
     Measure::ALL.iter().map(|(name, _)| *name).collect()
 }
 
-type Counted = (Option<u64>, Option<u64>);
+type Counted = (Option<u64>, Option<u64>, Option<u64>);
 type Measured = (u64, u64, u64, String, u64, Counted, Metered);
 type Served = (u64, Tally, Tally, u64, Metered);
 
@@ -129,9 +129,10 @@ impl Client {
                 client.metered(asked, iteration, &meter)
             }
         })?;
-        let Outcome { elapsed_ns, commit_ns, visits, checksum, calls, sent, work } = found;
+        let Outcome { elapsed_ns, commit_ns, visits, checksum, calls, sent, logged, work } = found;
         let checksum = format!("{checksum:016x}");
-        let counted = (sent.map(|sent| sent.statements), sent.and_then(|sent| sent.round_trips));
+        let trips = sent.and_then(|sent| sent.round_trips);
+        let counted = (sent.map(|sent| sent.statements), trips, logged.map(|logged| logged.bytes));
         Ok((elapsed_ns, commit_ns, visits, checksum, calls, counted, metered(work)))
     }
 

@@ -27,7 +27,8 @@ class Measured:
 
     `commit_ns` is the commit's part of the time; `calls` went from the client into its driver,
     `statements` from the driver to the engine, in `round_trips` to a server, each counted where it
-    is made (None: there are none to count); `visits` and `checksum` are the answer. `work` covers
+    is made (None: there are none to count); `log_bytes` are those that the engine counts of its own
+    log (None: it tells none); `visits` and `checksum` are the answer. `work` covers
     the elapsed time alone, without checking and undoing writes.
     """
 
@@ -38,6 +39,7 @@ class Measured:
     calls: int
     statements: int | None
     round_trips: int | None
+    log_bytes: int | None
     work: Work
 
 

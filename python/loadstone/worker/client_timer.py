@@ -57,6 +57,7 @@ class ClientTimer(Timer):
             calls=found.calls,
             statements=found.statements,
             round_trips=found.round_trips,
+            log_bytes=found.log_bytes,
             **asdict(found.work),
         )
         if not (check and variation.checksum and self.client.capabilities.answers):

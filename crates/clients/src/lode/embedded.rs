@@ -4,14 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lode::internals::page::PageNumber;
 use lode::tactics::{CheckpointBytes, Durability, Tactics};
-use lode::{Database, LodeError, Reading, Writing};
+use lode::{Database, LodeError, MappedPages, Mapping, Reading, Writing};
 
 use super::failure::Result as Filled;
 use super::loading::Loading;
 use super::place::Place;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
+use crate::outcome::Logged;
 
 /// Log that a load writes before it puts pages in their places, for each part: little, so that the
 /// log of a small database stays small.
@@ -60,6 +62,20 @@ impl Place for Database {
         writer
     }
 
+    fn map(writer: &mut Writing, pages: &[PageNumber]) -> Result<Mapping, LodeError> {
+        writer.map(pages)
+    }
+
+    #[inline]
+    fn pages_with(writer: &Writing, mapping: Mapping) -> Result<MappedPages<'_>, LodeError> {
+        writer.pages_with(mapping)
+    }
+
+    #[inline]
+    fn memory(writer: &mut Writing, mapping: Mapping) -> Result<&mut [u8], LodeError> {
+        writer.memory(mapping)
+    }
+
     fn commit(writer: Writing) -> Result<(), LodeError> {
         writer.commit()
     }
@@ -96,6 +112,11 @@ impl Place for Database {
         let filled = filled.map_err(|failure| failure.told("loading it"))?;
         new.close().map_err(failed)?;
         Ok(filled)
+    }
+
+    fn logged(&self) -> Option<Logged> {
+        let counters = self.counters().ok()?;
+        Some(Logged { bytes: counters.log.record_bytes, ranges: counters.ranges_said })
     }
 
     fn size_bytes(address: &str) -> Result<u64, ClientError> {

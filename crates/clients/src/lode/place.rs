@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use lode::internals::page::PageNumber;
 use lode::tactics::Tactics;
-use lode::{LodeError, PageRead, PageWrite};
+use lode::{LodeError, MappedPages, Mapping, PageRead, PageWrite};
 
 use super::failure::Result as Filled;
 use super::loading::Loading;
 use crate::error::ClientError;
+use crate::outcome::Logged;
 
 /// A database, and transactions that own a share of it, since a driver keeps them from call to
 /// call.
@@ -46,6 +48,15 @@ pub trait Place: Send + Sync + Sized + 'static {
     /// What it changes.
     fn pages_mut(writer: &mut Self::Writer) -> &mut Self::Writing;
 
+    /// Map pages as plain memory, whose stores are found as `detect` says.
+    fn map(writer: &mut Self::Writer, pages: &[PageNumber]) -> Result<Mapping, LodeError>;
+
+    /// What it reads and changes, mapped pages as they are in memory.
+    fn pages_with(writer: &Self::Writer, mapping: Mapping) -> Result<MappedPages<'_>, LodeError>;
+
+    /// The memory.
+    fn memory(writer: &mut Self::Writer, mapping: Mapping) -> Result<&mut [u8], LodeError>;
+
     /// Make it all visible, and durable as the tactics say.
     fn commit(writer: Self::Writer) -> Result<(), LodeError>;
 
@@ -59,6 +70,9 @@ pub trait Place: Send + Sync + Sized + 'static {
         parts: u64,
         fill: impl FnOnce(&mut Loading<'_>) -> Filled<T>,
     ) -> Result<T, ClientError>;
+
+    /// What was appended to the log; `None` where that is another's.
+    fn logged(&self) -> Option<Logged>;
 
     /// Of both files.
     fn size_bytes(address: &str) -> Result<u64, ClientError>;

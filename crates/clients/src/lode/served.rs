@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use lode::LodeError;
+use lode::internals::page::PageNumber;
 use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
 use lode::server::Address;
-use lode::tactics::{Grain, ReadAhead, Tactics};
+use lode::tactics::{Detect, Grain, ReadAhead, Tactics};
+use lode::{LodeError, MappedPages, Mapping};
 
 use super::failure::Result as Filled;
 use super::loading::Loading;
 use super::place::Place;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
+use crate::outcome::Logged;
 
 const ELSEWHERE: &str =
     "its files are the server's: a program makes a database before it is served";
+const UNMAPPED: &str =
+    "the client of a page server maps no pages: leave detect out, or place=server";
 const UNLOCKED: &str = "a page that is not locked yet may change: leave one of the two out";
 
 impl Place for Remote {
@@ -33,7 +37,11 @@ impl Place for Remote {
         let connected = address.and_then(|address| Self::connect(&address, tactics));
         let remote =
             connected.map_err(|error| ClientError::engine(ENGINE, "connecting to it", error))?;
-        let Tactics { locks, read_ahead, .. } = *remote.tactics();
+        let Tactics { locks, read_ahead, detect, .. } = *remote.tactics();
+        if detect != Detect::Explicit {
+            let (what, reason) = ("detect at a server", UNMAPPED);
+            return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
+        }
         if locks == Grain::Page && read_ahead == ReadAhead::On {
             let (what, reason) = ("readahead=on with locks=page at a server", UNLOCKED);
             return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
@@ -63,6 +71,18 @@ impl Place for Remote {
         writer
     }
 
+    fn map(_: &mut Carried<RemoteWriting>, _: &[PageNumber]) -> Result<Mapping, LodeError> {
+        Err(no_mapping())
+    }
+
+    fn pages_with(_: &Carried<RemoteWriting>, _: Mapping) -> Result<MappedPages<'_>, LodeError> {
+        Err(no_mapping())
+    }
+
+    fn memory(_: &mut Carried<RemoteWriting>, _: Mapping) -> Result<&mut [u8], LodeError> {
+        Err(no_mapping())
+    }
+
     fn commit(writer: Carried<RemoteWriting>) -> Result<(), LodeError> {
         writer.commit()
     }
@@ -81,6 +101,10 @@ impl Place for Remote {
         })
     }
 
+    fn logged(&self) -> Option<Logged> {
+        None
+    }
+
     fn size_bytes(_: &str) -> Result<u64, ClientError> {
         Err(ClientError::Unsupported {
             engine: ENGINE,
@@ -88,4 +112,8 @@ impl Place for Remote {
             reason: ELSEWHERE,
         })
     }
+}
+
+fn no_mapping() -> LodeError {
+    LodeError::Mapping { what: UNMAPPED.to_owned() }
 }

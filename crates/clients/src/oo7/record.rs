@@ -20,10 +20,10 @@
 //!
 //! | offset | an atomic part |
 //! |---|---|
-//! | 0 | u32 id, i32 x |
-//! | 8 | type, 10 bytes; u16: how many connections lead to it |
-//! | 20 | i32 y |
-//! | 24 | i32 date, u32 document |
+//! | 0 | u32 id, i32 date |
+//! | 8 | i32 x, i32 y: one word, as a program that sets ranges says them |
+//! | 16 | type, 10 bytes; u16: how many connections lead to it |
+//! | 28 | u32 document |
 //! | 32 | for each connection that leaves it, a reference to where it leads |
 //! | | the composite part |
 //! | | for each of these connections its type, 10 bytes, 2 unused, i32 length |
@@ -34,6 +34,8 @@
 //!
 //! A text is pieces, each a record of its own, behind one another by a head: 40 bytes of title, u32
 //! id, u32 length, and a reference to each piece.
+
+use std::ops::Range;
 
 use crate::oo7::objects::{Kind, Object, Part};
 
@@ -152,11 +154,11 @@ pub fn part(part: &Part, composite: u64, leaving: &[Leaving], incoming: &[u64]) 
     let Part { object, x, y, document } = part;
     let mut bytes = Vec::with_capacity(part_length(leaving.len(), incoming.len()));
     bytes.extend(object.id.to_le_bytes());
+    bytes.extend(object.build_date.to_le_bytes());
     bytes.extend(x.to_le_bytes());
+    bytes.extend(y.to_le_bytes());
     bytes.extend(object.kind.0);
     bytes.extend((incoming.len() as u16).to_le_bytes());
-    bytes.extend(y.to_le_bytes());
-    bytes.extend(object.build_date.to_le_bytes());
     bytes.extend(document.to_le_bytes());
     bytes.extend(leaving.iter().flat_map(|connection| connection.to.to_le_bytes()));
     bytes.extend(composite.to_le_bytes());
@@ -171,9 +173,10 @@ pub fn part(part: &Part, composite: u64, leaving: &[Leaving], incoming: &[u64]) 
 
 /// An atomic part of its first words.
 #[inline]
-pub fn part_of([named, kind, tail, dated]: [u64; PART_WORDS]) -> Part {
-    let object = Object { id: named as u32, kind: kind_of(kind, tail), build_date: dated as i32 };
-    Part { object, x: (named >> 32) as i32, y: (tail >> 32) as i32, document: (dated >> 32) as u32 }
+pub fn part_of([named, xy, kind, tail]: [u64; PART_WORDS]) -> Part {
+    let (id, build_date) = (named as u32, (named >> 32) as i32);
+    let object = Object { id, kind: kind_of(kind, tail), build_date };
+    Part { object, x: xy as i32, y: (xy >> 32) as i32, document: (tail >> 32) as u32 }
 }
 
 /// The atomic part at the front of a record's bytes.
@@ -202,18 +205,20 @@ pub fn leaving(bytes: &[u8], fan_out: usize) -> Option<Vec<Leaving>> {
     (0..fan_out).map(each).collect()
 }
 
-/// Swap x and y in an atomic part's bytes.
-pub fn swap(bytes: &mut [u8]) -> Option<()> {
-    let bytes = bytes.first_chunk_mut::<TO>()?;
-    for place in 0..4 {
-        bytes.swap(4 + place, 20 + place);
-    }
-    Some(())
+/// Where x and y of an atomic part lie in its bytes, and where its date does.
+pub const XY: Range<usize> = 8..16;
+pub const DATE: Range<usize> = 4..8;
+
+/// Swap x and y, of the bytes at [`XY`].
+pub fn swap(xy: &mut [u8]) {
+    let half = xy.len() / 2;
+    xy.rotate_left(half);
 }
 
-/// Put another date into an atomic part's bytes, made of the one before; answers both.
+/// Put another date into the bytes at [`DATE`], made of the one before; answers both. `None` where
+/// these are other bytes.
 pub fn date(bytes: &mut [u8], change: impl FnOnce(i32) -> i32) -> Option<(i32, i32)> {
-    let place = bytes.get_mut(24..28).and_then(|it| it.first_chunk_mut())?;
+    let place: &mut [u8; 4] = bytes.try_into().ok()?;
     let before = i32::from_le_bytes(*place);
     let after = change(before);
     *place = after.to_le_bytes();

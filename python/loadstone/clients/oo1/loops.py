@@ -178,7 +178,7 @@ def _reading(driver: Driver, read: Callable[[Visited], int], kind: str = "part")
     work = meter.read()
     statements = _statements(sent, driver.sent())
     answer = _core.oo1_checksum(kind, visited)
-    return Measured(elapsed_ns, 0, *answer, calls, statements, None, work)
+    return Measured(elapsed_ns, 0, *answer, calls, statements, None, None, work)
 
 
 def _statements(before: int | None, after: int | None) -> int | None:
@@ -291,7 +291,7 @@ def _writing(driver: Driver, write: Callable[[], None], calls: int) -> Measured:
             driver.rollback()
     statements = _statements(sent, driver.sent())
     commit_ns = ended_ns - written_ns
-    return Measured(ended_ns - start_ns, commit_ns, 0, "", calls, statements, None, work)
+    return Measured(ended_ns - start_ns, commit_ns, 0, "", calls, statements, None, None, work)
 
 
 def _take_back(driver: Driver, write: Callable[[], None]) -> None:

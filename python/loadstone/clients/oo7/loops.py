@@ -57,7 +57,7 @@ def _reading(driver: Driver, read: Read) -> Measured:
     after = driver.sent()
     statements = None if sent is None or after is None else after - sent
     count, checksum = seen.answer()
-    return Measured(elapsed_ns, 0, count, f"{checksum:016x}", calls, statements, None, work)
+    return Measured(elapsed_ns, 0, count, f"{checksum:016x}", calls, statements, None, None, work)
 
 
 def _t1_work(driver: Driver, seen: Seen) -> int:

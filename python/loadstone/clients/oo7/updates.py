@@ -70,6 +70,7 @@ def _writing(
         done.calls,
         statements,
         None,
+        None,
         work,
     )
 

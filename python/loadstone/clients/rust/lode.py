@@ -23,6 +23,7 @@ TACTICS = {
     "prefetch": ("off", "on"),
     "durability": ("full", "group", "none"),
     "log": ("page-diff", "page-grain", "set-range"),
+    "detect": ("explicit", "sigsegv", "kernel"),
     "bulk": ("logged", "unlogged"),
     "locks": ("database", "page"),
     "disk": ("buffered", "direct"),

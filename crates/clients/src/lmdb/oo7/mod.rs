@@ -217,11 +217,13 @@ impl Driver for Lmdb {
     }
 
     fn swap(&mut self, part: u32) -> Result<(), ClientError> {
-        self.change(part, record::swap)
+        self.change(part, |bytes| bytes.get_mut(record::XY).map(record::swap))
     }
 
     fn toggle_date(&mut self, part: u32) -> Result<(), ClientError> {
-        let (before, after) = self.change(part, |bytes| record::date(bytes, toggled))?;
+        let (before, after) = self.change(part, |bytes| {
+            bytes.get_mut(record::DATE).and_then(|date| record::date(date, toggled))
+        })?;
         self.remove_date(before, part)?;
         self.add_date(after, part)
     }

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 use lode::internals::catalog::{self, CATALOG_PAGE};
-use lode::tactics::Prefetch;
+use lode::tactics::{Detect, Prefetch};
 use lode::{PageRead, PageWrite};
 
 use super::design::Design;
@@ -23,6 +23,9 @@ use crate::tactics::{Address, Tactics};
 const RUNS_MAX: u32 = 1_000;
 
 const BY_KEYS: &str = "its parts lead to each other by keys, and only references are prefetched";
+
+const UNMAPPED: &str =
+    "OO1's program changes parts by calls and maps no pages, so no store is found";
 
 /// lode in one of its designs, at one of its places.
 pub struct Lode<D: Design, P: Place> {
@@ -75,6 +78,9 @@ impl<D: Design, P: Place> Lode<D, P> {
         let store = Store::<P>::open(address, tactics)?;
         if !D::WALKS && store.database()?.tactics().prefetch == Prefetch::On {
             return Err(Self::unsupported("prefetch=on with this access", BY_KEYS));
+        }
+        if store.database()?.tactics().detect != Detect::Explicit {
+            return Err(Self::unsupported("detect", UNMAPPED));
         }
         let reader = P::reader(store.database()?);
         let design = D::open(P::pages(&reader));

@@ -208,8 +208,8 @@ impl Files {
             return Ok((self.part(pages, at)?, [Reference(0); AT_ONCE]));
         }
         let words = self.parts.read_at(pages, at, see::<{ PART_WORDS + AT_ONCE }>)?;
-        let [named, kind, tail, dated, to @ ..] = words.ok_or(TOO_SHORT)?;
-        Ok((record::part_of([named, kind, tail, dated]), to.map(Reference)))
+        let [named, xy, kind, tail, to @ ..] = words.ok_or(TOO_SHORT)?;
+        Ok((record::part_of([named, xy, kind, tail]), to.map(Reference)))
     }
 
     /// The id of an atomic part.

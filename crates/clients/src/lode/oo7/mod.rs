@@ -1,9 +1,13 @@
 //! OO7 on lode, `access=objects`: an object for each of the schema's, references both ways between
 //! them, one hash index on ids, B-trees on dates and titles. A text lies in pieces, since it is
 //! longer than a page.
+//!
+//! With `detect=sigsegv` or `kernel` the pages of the atomic parts are mapped as plain memory
+//! before the first of them is changed, and what changes them are stores: see `plain`.
 
 mod files;
 mod load;
+mod plain;
 mod writing;
 
 use std::ops::RangeInclusive;
@@ -13,9 +17,10 @@ use lode::Database;
 use lode::internals::catalog;
 use lode::internals::objects::{Oid, Reference};
 use lode::remote::Remote;
-use lode::tactics::Prefetch;
+use lode::tactics::{Detect, Prefetch};
 
 use self::files::{AT_ONCE, Class, Files};
+use self::plain::Plain;
 use super::ENGINE;
 use super::place::Place;
 use super::store::Store;
@@ -23,8 +28,11 @@ use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
+use crate::oo7::objects::toggled;
+use crate::oo7::record;
 use crate::oo7::visits::Visits;
 use crate::oo7::{Assembly, Client, Object, Part, Program};
+use crate::outcome::Logged;
 use crate::tactics::{Address, Tactics};
 
 const ACCESS: &str =
@@ -60,6 +68,8 @@ pub struct Lode<P: Place> {
     /// The atomic part that was read last, and where its connections lead to, which lie beside its
     /// attributes: the program goes on from the object that it has, and does not look again.
     at_hand: (Reference, [Reference; AT_ONCE]),
+    /// Atomic parts as plain memory, where stores are found.
+    plain: Option<Plain>,
     store: Store<P>,
 }
 
@@ -76,7 +86,9 @@ impl<P: Place> Lode<P> {
         drop(reader);
         let files = files.map_err(|failure| failure.told("finding its files"))?;
         let at_hand = (Reference(0), [Reference(0); AT_ONCE]);
-        Ok(Self { reader: None, writer: None, files, at_hand, store })
+        let finds = store.database()?.tactics().detect != Detect::Explicit;
+        let plain = finds.then(Plain::default);
+        Ok(Self { reader: None, writer: None, files, at_hand, plain, store })
     }
 
     /// Nothing is in the program's hands any more.
@@ -96,20 +108,27 @@ fn not_begun() -> ClientError {
     ClientError::engine(ENGINE, "using it", "nothing was begun: begin to read or to write first")
 }
 
-/// Ask within the transaction that reads, or the one that writes: compiled for the pages of either.
+/// Ask within the transaction that reads, or the one that writes, or that one with what it has
+/// mapped: compiled for the pages of each.
 macro_rules! ask {
     ($self:ident, $doing:literal, |$files:ident, $pages:ident| $asked:expr) => {{
         let $files = $self.files.as_ref().ok_or_else(not_loaded)?;
-        let answered = match (&$self.reader, &mut $self.writer) {
-            (Some(reader), _) => {
+        let mapping = $self.plain.as_ref().and_then(Plain::mapping);
+        let answered = match (&$self.reader, &mut $self.writer, mapping) {
+            (Some(reader), ..) => {
                 let $pages = P::pages(reader);
                 $asked
             }
-            (None, Some(writer)) => {
+            (None, Some(writer), Some(mapping)) => {
+                let with = P::pages_with(writer, mapping);
+                let $pages = &with.map_err(|error| ClientError::engine(ENGINE, $doing, error))?;
+                $asked
+            }
+            (None, Some(writer), None) => {
                 let $pages = &*P::pages_mut(writer);
                 $asked
             }
-            (None, None) => return Err(not_begun()),
+            (None, None, _) => return Err(not_begun()),
         };
         answered.map_err(|failure| failure.told($doing))
     }};
@@ -147,13 +166,19 @@ impl<P: Place> Transactions for Lode<P> {
     }
 
     fn commit(&mut self) -> Result<(), ClientError> {
+        self.end_mapping();
         let committed = self.writer.take().map_or(Ok(()), P::commit);
         committed.map_err(|error| ClientError::engine(ENGINE, "committing", error))
     }
 
     fn rollback(&mut self) -> Result<(), ClientError> {
+        self.end_mapping();
         self.writer = None;
         Ok(())
+    }
+
+    fn logged(&self) -> Option<Logged> {
+        self.store.database().ok().and_then(|database| database.logged())
     }
 }
 
@@ -168,6 +193,7 @@ impl<P: Place> Driver for Lode<P> {
     fn load(&mut self, database: &Data) -> Result<(), ClientError> {
         self.reader = None;
         self.rollback()?;
+        self.forget_pages();
         let records = u64::from(database.part_count());
         self.files = Some(self.store.load(records, |loading| load::load(loading, database))?);
         Ok(())
@@ -323,11 +349,27 @@ impl<P: Place> Driver for Lode<P> {
 
     #[inline]
     fn swap(&mut self, part: Reference) -> Result<(), ClientError> {
-        change!(self, "changing an atomic part", |files, pages| files.swap(pages, part))
+        if self.plain.is_some() {
+            return self.store_to(part, record::XY, record::swap);
+        }
+        change!(self, "changing an atomic part", |files, pages| {
+            files.change(pages, part, record::XY, record::swap)
+        })
     }
 
     fn toggle_date(&mut self, part: Reference) -> Result<(), ClientError> {
-        change!(self, "changing a date", |files, pages| files.toggle_date(pages, part))
+        let id = ask!(self, "reading an atomic part", |files, pages| files.part_id(pages, part))?;
+        let toggle = |date: &mut [u8]| record::date(date, toggled);
+        let dates = if self.plain.is_some() {
+            self.store_to(part, record::DATE, toggle)?
+        } else {
+            change!(self, "changing a date", |files, pages| {
+                files.change(pages, part, record::DATE, toggle)
+            })?
+        };
+        change!(self, "changing a date's place in the index", |files, pages| {
+            files.redate(pages, dates, id, part)
+        })
     }
 
     fn rewrite(&mut self, of: Reference, text: &[u8]) -> Result<(), ClientError> {
@@ -344,6 +386,7 @@ impl<P: Place> Driver for Lode<P> {
         receiver: u32,
     ) -> Result<(), ClientError> {
         self.let_go();
+        self.forget_pages();
         change!(self, "inserting a composite part", |files, pages| {
             files.insert(pages, database, composite, receiver)
         })
@@ -351,6 +394,7 @@ impl<P: Place> Driver for Lode<P> {
 
     fn delete(&mut self, database: &Data, composite: u32) -> Result<(), ClientError> {
         self.let_go();
+        self.forget_pages();
         change!(self, "deleting a composite part", |files, pages| {
             files.delete(pages, database, composite)
         })

@@ -9,7 +9,6 @@ use lode::internals::objects::{Objects, Oid, Reference};
 
 use super::files::{Class, Files, TOO_SHORT, date_key, oid_of, title_key};
 use crate::lode::failure::{Failure, Result};
-use crate::oo7::objects::toggled;
 use crate::oo7::record::{self, Design, Leaving, PIECE_BYTES};
 use crate::oo7::{Kind, Object, Part};
 
@@ -125,17 +124,26 @@ impl Files {
         Ok(())
     }
 
-    /// Swap x and y of an atomic part.
-    pub fn swap(&self, pages: &mut impl PageWrite, at: Reference) -> Result<()> {
-        self.parts.change(pages, oid_of(at)?, record::swap)?.ok_or(TOO_SHORT)
+    /// Change a range of an atomic part, and say so to the engine.
+    pub fn change<R>(
+        &self,
+        pages: &mut impl PageWrite,
+        at: Reference,
+        range: Range<usize>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        Ok(self.parts.change_range(pages, oid_of(at)?, range, change)?)
     }
 
-    /// Toggle its date, and its place in the index.
-    pub fn toggle_date(&self, pages: &mut impl PageWrite, at: Reference) -> Result<()> {
-        let changed =
-            self.parts.change(pages, oid_of(at)?, |bytes| record::date(bytes, toggled))?;
-        let (before, after) = changed.ok_or(TOO_SHORT)?;
-        let id = self.part_id(pages, at)?;
+    /// A part's date became another: give it another place in the index.
+    pub fn redate(
+        &self,
+        pages: &mut impl PageWrite,
+        dates: Option<(i32, i32)>,
+        id: u32,
+        at: Reference,
+    ) -> Result<()> {
+        let (before, after) = dates.ok_or(TOO_SHORT)?;
         self.remove_date(pages, before, id)?;
         self.dates.put(pages, &date_key(after, id), &at.0.to_le_bytes())?;
         Ok(())
