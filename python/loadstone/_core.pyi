@@ -21,7 +21,8 @@ __all__ = [
     "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_checksum", "oo7_client",
     "oo7_engines", "oo7_inputs", "oo7_measures", "oo7_rows", "outliers", "page_out", "pretouch",
     "processor_times", "quel_format", "quel_parse", "reads_past_calls", "relations",
-    "resident_pages", "schedule", "spin_ns",
+    "resident_pages", "rvm_answer", "rvm_client", "rvm_engines", "rvm_inputs", "rvm_measures",
+    "schedule", "spin_ns",
 ]  # fmt: skip
 
 # --- datasets -----------------------------------------------------------------------------
@@ -133,11 +134,35 @@ def oo7_engines() -> list[str]:
 def oo7_measures() -> list[str]:
     """The names of OO7's operations."""
 
+def rvm_client(
+    engine: str,
+    database: str,
+    tactics: Sequence[tuple[str, str]],
+    accounts: int,
+    seed: int = 1,
+    library: str | None = None,
+) -> Client:
+    """The program of RVM's benchmark, as `oo1_client`."""
+
+def rvm_engines() -> list[str]:
+    """The engines that have a program for RVM's benchmark."""
+
+def rvm_measures() -> list[str]:
+    """The names of its trials, and of the audit."""
+
+def rvm_inputs(accounts: int, seed: int, measure: str, iteration: int) -> list[tuple[int, int]]:
+    """(teller, account) of the first ten transactions of a trial; empty for the audit. ValueError
+    for a database that there is not."""
+
+def rvm_answer(accounts: int, seed: int, measure: str, iteration: int) -> tuple[int, str]:
+    """(count, checksum) of an iteration of a measure, by a plain evaluation in memory: of a trial
+    its transactions, and everything that is stored after them."""
+
 @final
 class Client:
-    """A client program in Rust that calls one engine: see `oo1_client` and `oo7_client`. Raises
-    `ClientGapError`, `ClientError`, and ValueError for an unknown engine, measure or tactic.
-    Releases the interpreter while it works.
+    """A client program in Rust that calls one engine: see `oo1_client`, `oo7_client` and
+    `rvm_client`. Raises `ClientGapError`, `ClientError`, and ValueError for an unknown engine,
+    measure or tactic. Releases the interpreter while it works.
     """
 
     def load(self) -> int:

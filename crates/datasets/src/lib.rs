@@ -13,6 +13,7 @@ pub mod idm;
 pub mod ingres;
 pub mod oo1;
 pub mod oo7;
+pub mod rvm;
 pub mod shuffle;
 pub mod source;
 pub mod splitmix;

@@ -3,6 +3,7 @@
 mod inputs;
 mod oo7;
 mod oo7_rows;
+mod rvm;
 mod statements;
 
 use std::path::PathBuf;
@@ -43,7 +44,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_client, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_measures, module)?)?;
-    oo7::register(module)
+    oo7::register(module)?;
+    rvm::register(module)
 }
 
 fn failure(error: &Failure) -> PyErr {
@@ -72,9 +74,10 @@ type Served = (u64, Tally, Tally, u64, Metered);
 enum Held {
     Oo1(Box<dyn oo1::Client>),
     Oo7(Box<dyn loadstone_clients::oo7::Client>),
+    Rvm(Box<dyn loadstone_clients::rvm::Client>),
 }
 
-/// A calling program: see `oo1_client` and `oo7_client`.
+/// A calling program: see `oo1_client`, `oo7_client` and `rvm_client`.
 #[pyclass(frozen, module = "loadstone._core")]
 struct Client {
     client: Mutex<Held>,
@@ -109,6 +112,7 @@ impl Client {
         self.with(py, |client| match client {
             Held::Oo1(client) => client.load(),
             Held::Oo7(client) => client.load(),
+            Held::Rvm(client) => client.load(),
         })
     }
 
@@ -126,6 +130,10 @@ impl Client {
             Held::Oo1(client) => client.metered(Measure::named(measure)?, iteration, &meter),
             Held::Oo7(client) => {
                 let asked = loadstone_clients::oo7::Measure::named(measure)?;
+                client.metered(asked, iteration, &meter)
+            }
+            Held::Rvm(client) => {
+                let asked = loadstone_clients::rvm::Measure::named(measure)?;
                 client.metered(asked, iteration, &meter)
             }
         })?;
@@ -160,6 +168,11 @@ impl Client {
                 what: "concurrent users",
                 reason: "OO7's program has one user yet",
             }),
+            Held::Rvm(client) => Err(Failure::Unsupported {
+                engine: client.engine(),
+                what: "concurrent users",
+                reason: "RVM's benchmark has one user",
+            }),
         })?;
         let users::Served { elapsed_ns, lookups, inserts, links_found, work } = served;
         Ok((elapsed_ns, Tally(lookups), Tally(inserts), links_found, metered(work)))
@@ -170,6 +183,7 @@ impl Client {
         self.with(py, |client| match client {
             Held::Oo1(client) => client.size_bytes(),
             Held::Oo7(client) => client.size_bytes(),
+            Held::Rvm(client) => client.size_bytes(),
         })
     }
 
@@ -178,6 +192,7 @@ impl Client {
         self.with(py, |client| match client {
             Held::Oo1(client) => client.terms(),
             Held::Oo7(client) => client.terms(),
+            Held::Rvm(client) => client.terms(),
         })
     }
 }

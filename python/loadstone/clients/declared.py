@@ -7,11 +7,12 @@ from pathlib import Path
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
+from loadstone.clients.rvm import program as rvm
 from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.engines.tactic import Tactic, declared
 from loadstone.errors import UnsupportedError
 
-PROGRAMS = (oo1, oo7)
+PROGRAMS = (oo1, oo7, rvm)
 """The benchmarks' programs; no two have a measure of one name."""
 
 

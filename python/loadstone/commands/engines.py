@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 DRIVEN_BY = {"engines": "statements", "clients": "client"}
 """Kind of entry point -> the road to the engine."""
 CAPTION = (
-    "wisconsin drives an engine by statements, oo1 and oo7 by a client program; every engine has"
+    "wisconsin drives an engine by statements, oo1, oo7 and rvm by a client program;"
+    " every engine has"
 )
 """Followed by the tactics of every engine."""
 

@@ -77,7 +77,7 @@ def make_plan(
         )
     ]
     if not cells:
-        raise InputError("the plan is empty", hint="no operation fits these choices")
+        raise _empty(choices, benchmark, edition, scales[0])
     given = {each.name: getattr(choices, each.name) for each in DEFINED}
     definite: dict[str, Any] = {
         "benchmark": benchmark.name,
@@ -98,6 +98,17 @@ def make_plan(
     )
     _check_users(plan, benchmark)
     return plan
+
+
+def _empty(choices: Choices, benchmark: Benchmark, edition: str, rows: int) -> InputError:
+    operations = benchmark.operations(edition, rows)
+    preset = choices.preset
+    if preset in ("quick", "study") and not any(preset in one.presets for one in operations):
+        return InputError(
+            f"{benchmark.name} has no operation in the preset {preset!r}",
+            hint=f"leave it out, or choose from {join_names([one.name for one in operations])}",
+        )
+    return InputError("the plan is empty", hint="no operation fits these choices")
 
 
 def _each_once(choices: Choices) -> Choices:

@@ -2,4 +2,5 @@
 
 pub mod oo1;
 pub mod oo7;
+pub mod rvm;
 pub mod statements;

@@ -4,5 +4,6 @@ pub mod oo1;
 pub mod oo7;
 mod raw;
 mod reader;
+pub mod rvm;
 mod tables;
 mod writer;

@@ -12,6 +12,7 @@ mod loading;
 pub mod oo1;
 pub mod oo7;
 mod place;
+pub mod rvm;
 mod served;
 pub mod statements;
 mod store;

@@ -2,3 +2,4 @@
 
 pub mod oo1;
 pub mod oo7;
+pub mod rvm;

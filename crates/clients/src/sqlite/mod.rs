@@ -4,4 +4,5 @@ mod file;
 pub mod oo1;
 pub mod oo7;
 mod raw;
+pub mod rvm;
 pub mod statements;

@@ -6,8 +6,10 @@ from loadstone import _core
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database as Oo1Database
 from loadstone.benchmarks.oo7.database import Database as Oo7Database
+from loadstone.benchmarks.rvm.database import Database as RvmDatabase
 from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
+from loadstone.clients.rvm import program as rvm
 from loadstone.errors import UnsupportedError
 
 
@@ -24,4 +26,6 @@ def opened(
             return oo1.opened(database, engine, address, tactics, library)
         case Oo7Database():
             return oo7.opened(database, engine, address, tactics, library)
+        case RvmDatabase():
+            return rvm.opened(database, engine, address, tactics, library)
     raise UnsupportedError(f"{engine}: it has no program for this benchmark")

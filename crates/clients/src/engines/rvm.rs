@@ -1,0 +1,98 @@
+//! Engines by name, for the program of RVM's benchmark.
+
+use loadstone_datasets::rvm::Database;
+
+use crate::error::ClientError;
+use crate::lmdb::rvm as lmdb;
+use crate::lode::rvm as lode;
+use crate::memory::rvm as memory;
+use crate::null::rvm as null;
+use crate::rvm::driver::Driver;
+use crate::rvm::{Client, Program};
+use crate::sqlite::rvm as sqlite;
+use crate::tactics::{Address, Tactics};
+
+/// The names that [`open`] knows.
+pub const ENGINES: [&str; 5] = ["memory", "null", "sqlite", "lmdb", "lode"];
+
+/// Values of tactics that other benchmarks' programs have and this one does not, with the reason.
+const OTHERS: [(&str, &str, &str, &str); 10] = [
+    ("lmdb", "access", "links", "it has records under their numbers"),
+    ("lode", "access", "links", NO_DESIGN),
+    ("lode", "access", "btree", NO_DESIGN),
+    ("lode", "access", "hash", NO_DESIGN),
+    ("lode", "place", "server", "a client of a page server maps no pages"),
+    ("lode", "swizzle", "on", "its records have no references"),
+    ("lode", "prefetch", "on", "its records have no references"),
+    ("memory", "prefetch", "on", "it takes one record at a time"),
+    ("sqlite", "access", "clustered", "it has tables with row ids"),
+    ("sqlite", "access", "objects", "it has tables with row ids"),
+];
+
+const NO_DESIGN: &str = "it has a region of records";
+
+/// Open an engine by name at an address: the database that is there already, or a place to load
+/// `database` to. A tactic that the engine does not know is an error.
+pub fn open(
+    engine: &str,
+    address: &Address,
+    tactics: Tactics,
+    database: Database,
+) -> Result<Box<dyn Client>, ClientError> {
+    match engine {
+        "memory" => {
+            program(memory::Memory::open, address, tactics, database, &[("prefetch", "off")])
+        }
+        "null" => program(null::Null::open, address, tactics, database, &[]),
+        "sqlite" => {
+            program(sqlite::Relational::open, address, tactics, database, &[("access", "rowid")])
+        }
+        "lmdb" => program(lmdb::Lmdb::open, address, tactics, database, &[("access", "objects")]),
+        "lode" => {
+            let own = [
+                ("access", "objects"),
+                ("place", "embedded"),
+                ("swizzle", "off"),
+                ("prefetch", "off"),
+            ];
+            program(lode::Lode::open, address, tactics, database, &own)
+        }
+        _ => Err(ClientError::Unknown {
+            kind: "engine with a program for RVM's benchmark",
+            name: engine.to_owned(),
+            known: ENGINES.map(str::to_owned).to_vec(),
+        }),
+    }
+}
+
+/// Take a tactic of which this program has one value.
+fn only(
+    tactics: &mut Tactics,
+    engine: &'static str,
+    key: &'static str,
+    value: &'static str,
+) -> Result<(), ClientError> {
+    let others = OTHERS.iter().filter(|other| (other.0, other.1) == (engine, key));
+    let choices: Vec<_> = std::iter::once((value, None))
+        .chain(others.map(|&(_, _, value, reason)| (value, Some(reason))))
+        .collect();
+    match tactics.take(key, &choices)? {
+        None => Ok(()),
+        Some(reason) => Err(ClientError::Unsupported { engine, what: key, reason }),
+    }
+}
+
+fn program<C: Driver + 'static>(
+    open: impl FnOnce(&Address, &mut Tactics) -> Result<C, ClientError>,
+    address: &Address,
+    mut tactics: Tactics,
+    database: Database,
+    own: &[(&'static str, &'static str)],
+) -> Result<Box<dyn Client>, ClientError> {
+    for (key, value) in own {
+        only(&mut tactics, C::ENGINE, key, value)?;
+    }
+    let driver = open(address, &mut tactics)?;
+    tactics.finish()?;
+    Ok(Box::new(Program::new(driver, database)))
+}

@@ -1,0 +1,1 @@
+"""What the clients share for RVM's benchmark: its program."""
