@@ -118,45 +118,28 @@ def oo1_client(
     """OO1's program. `database` is a path (sqlite, duckdb, lmdb, lode), a connection string
     (postgresql) or empty (memory, null); `library` the shared object that holds DuckDB."""
 
-def oo1_measures() -> list[str]:
-    """The names of OO1's measures and of the rungs of its cost ladder."""
-
+def oo1_measures() -> list[str]: ...
 def oo7_client(
     engine: str, database: str, tactics: Sequence[tuple[str, str]], parts: int, fan_out: int = 3,
     seed: int = 1, library: str | None = None,
 ) -> Client:  # fmt: skip
-    """OO7's program, as `oo1_client`; `parts` are atomic parts, `fan_out` the connections that
-    leave each."""
+    """OO7's program; `parts` are atomic, `fan_out` the number of connections that leave each."""
 
-def oo7_engines() -> list[str]:
-    """The engines that have a program for OO7."""
-
-def oo7_measures() -> list[str]:
-    """The names of OO7's operations."""
-
+def oo7_engines() -> list[str]: ...
+def oo7_measures() -> list[str]: ...
 def rvm_client(
-    engine: str,
-    database: str,
-    tactics: Sequence[tuple[str, str]],
-    accounts: int,
-    seed: int = 1,
+    engine: str, database: str, tactics: Sequence[tuple[str, str]], accounts: int, seed: int = 1,
     library: str | None = None,
-) -> Client:
+) -> Client:  # fmt: skip
     """The program of RVM's benchmark, as `oo1_client`."""
 
-def rvm_engines() -> list[str]:
-    """The engines that have a program for RVM's benchmark."""
-
-def rvm_measures() -> list[str]:
-    """The names of its trials, and of the audit."""
-
+def rvm_engines() -> list[str]: ...
+def rvm_measures() -> list[str]: ...
 def rvm_inputs(accounts: int, seed: int, measure: str, iteration: int) -> list[tuple[int, int]]:
-    """(teller, account) of the first ten transactions of a trial; empty for the audit. ValueError
-    for a database that there is not."""
+    """(teller, account) of the first ten transactions of a trial; empty for the audit."""
 
 def rvm_answer(accounts: int, seed: int, measure: str, iteration: int) -> tuple[int, str]:
-    """(count, checksum) of an iteration of a measure, by a plain evaluation in memory: of a trial
-    its transactions, and everything that is stored after them."""
+    """(transactions, checksum of all that is stored after them), by an evaluation in memory."""
 
 @final
 class Client:
@@ -214,11 +197,9 @@ def oo7_inputs(parts: int, fan_out: int, seed: int, measure: str, iteration: int
 def oo7_rows(
     parts: int, fan_out: int, seed: int, relation: str, owner: int | None = None
 ) -> list[tuple[Any, ...]]:
-    """The rows of a relation of OO7's database (module, manual, complexassembly, baseassembly,
-    componentpriv, componentshar, compositepart, document, atomicpart, connection), or those of one
-    owner: of the object itself, or of the base assembly or composite part that they belong to.
-    Columns as `crates/clients/src/oo7/sql.rs` has them. Composite parts beyond the database's last
-    are those that S1 makes. ValueError for a relation or a database that there is not."""
+    """The rows of a relation of OO7's database (as `crates/clients/src/oo7/sql.rs` names it and
+    its columns), or those of one owner: the object itself, or the base assembly or composite part
+    that they belong to. Composite parts beyond the database's last are those that S1 makes."""
 
 def oo7_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
     """(count, checksum) of what a client in Python saw, as the client in Rust counts it: `part`
@@ -708,10 +689,9 @@ def interval_of_median(
 def interval_of_paired_ratio(
     numerator: Sequence[float], denominator: Sequence[float], confidence: float = 0.95
 ) -> tuple[float, float | None, float | None]:
-    """(ratio, low, high) of pairs: equal positions are the same work in the same block. The median
-    (Hodges-Lehmann) of the logarithms of the pairs' ratios, with the interval of Wilcoxon's signed
-    ranks, widened by autocorrelation (`effective_samples`). The bounds are None where so few pairs
-    cannot give that confidence."""
+    """(ratio, low, high) of pairs of the same work in one block: the median (Hodges-Lehmann) of
+    their logarithms, with Wilcoxon's signed-rank interval, widened by autocorrelation
+    (`effective_samples`); no bounds where so few pairs cannot give that confidence."""
 
 def effective_samples(samples: Sequence[float]) -> float:
     """How many independent samples a sequence in time order is worth: n over its integrated
@@ -724,8 +704,7 @@ def outliers(samples: Sequence[float]) -> list[int]:
 def growth_exponent(
     sizes: Sequence[float], times: Sequence[float]
 ) -> tuple[float, float | None] | None:
-    """(slope, standard error) of log time over log size by least squares; the error is None with
-    two sizes, the whole None with fewer."""
+    """(slope, its standard error, if of more than two sizes) of log time over log size."""
 
 def intended_starts(
     seed: int, rate_per_s: float, duration_ns: int, model: str = "poisson"

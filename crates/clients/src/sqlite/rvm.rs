@@ -15,8 +15,8 @@ use crate::tactics::{Address, Tactics};
 const TABLES: [&str; 4] = ["branch", "teller", "account", "history"];
 
 /// The design of the tables that are there; nothing of an empty file.
-const ACCESS: &str = "select case when sql like '%without rowid%' then 'clustered' else 'rowid' end \
-     from sqlite_schema where type = 'table' and name = 'account'";
+const ACCESS: &str = "select case when sql like '%without rowid%' then 'clustered' \
+     else 'rowid' end from sqlite_schema where type = 'table' and name = 'account'";
 
 /// The statements stand before the file, so that they go first.
 pub struct Relational {

@@ -5,7 +5,7 @@ from pathlib import Path
 from loadstone.plan.presentation import Presentation, lessons_from
 
 PRESENTATION = Presentation(
-    title="RVM's benchmark",
+    title="RVM",
     scale="accounts",
     answer="transactions",
     stored="records",
