@@ -96,14 +96,14 @@ class PythonClient(Client):
 
     def measure(self, measure: str, iteration: int) -> Measured:
         """In Python, the interpreter's collector left as programs have it."""
+        declared = self.capabilities.structures.get(measure)
+        if declared is not None and not declared.supported:
+            raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
         known = measures_of(self.database)
         if measure not in known:
             raise EngineError(
                 f"{self.name}: no measure {measure!r}", hint=f"there is: {', '.join(known)}"
             )
-        declared = self.capabilities.structures[measure]
-        if not declared.supported:
-            raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
         driver = self._opened()
         with self._errors():
             match driver, self.database:
