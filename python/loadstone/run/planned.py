@@ -229,6 +229,7 @@ def announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = Non
         switches = plural(len(plan.study.switches), "switch", "switches")
         about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
     lapse_s = max(round(planned.seconds(pending), -1), 10)
-    budget_s = round(budget_seconds(plan), -1)
+    budget_s = budget_seconds(plan)
+    budget_s = round(budget_s, -1) or round(budget_s)
     of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
     return f"{about}, about {lapse_s:.0f} s{of_it}; the record: {path}"
