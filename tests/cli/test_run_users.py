@@ -26,7 +26,7 @@ def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
     assert loops(desk) == WANTED
     points = desk.read().users
     assert {(p.variant, p.rows, p.client, p.status, p.failed) for p in points} == {
-        ("sqlite", 1000, "python", "ok", 0)
+        ("sqlite", 1000, "rust", "ok", 0)
     }
     assert all(p.completed and p.latency_ns["max"] and p.histogram for p in points)
     assert [p.rate_per_s for p in points] == [None, 200.0] * 2
