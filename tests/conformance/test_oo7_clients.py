@@ -149,9 +149,9 @@ def test_a_measure_that_does_not_exist_is_told(client: Client) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, tmp_path: Path) -> None:
+def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, scratch: Path) -> None:
     kind = registry.load_client(registry.engine_named(text))
-    refused = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), tmp_path, "run1")
+    refused = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), scratch, "run1")
     refused.expect(DATABASE)
     with pytest.raises(UnsupportedError, match=text.partition("?")[2].partition("=")[0]):
         refused.start()
