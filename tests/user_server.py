@@ -48,6 +48,14 @@ class UserServer:
             host=self.socket, port=self.port, user="loadstone", dbname=database, autocommit=True
         )
 
+    def wait_for_sessions(self) -> None:
+        """Until alice has none: a killed client's lasts until its statement has ended, and holds
+        what marks a run as alive."""
+        query = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice'"
+        with self.owner() as connection:
+            while connection.execute(query).fetchone() != (0,):
+                pass
+
     def fingerprint(self) -> list[object]:
         with self.owner() as connection:
             found: list[object] = connection.execute(FINGERPRINT).fetchall()

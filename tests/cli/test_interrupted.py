@@ -71,6 +71,7 @@ def test_a_run_ended_by_a_signal_leaves_nothing_unseen(
     # By the signal itself before there was anything to remove.
     assert process.returncode in (0, 1, 8, 130, *(-number for number in WAYS[way])), told
     assert wait_until_dead(started, limit_s=30)
+    server.wait_for_sessions()
     if way != "killed":
         assert desk.leftovers() == []
     for where, now in ((user.url, user.fingerprint), (url, server.fingerprint)):

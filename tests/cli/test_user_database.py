@@ -129,6 +129,7 @@ def test_a_killed_run_is_swept_by_clean_and_shows_no_secret(desk: Desk, server: 
     for pid in [*workers, process.pid]:  # the workers too: nobody is left to tidy up
         os.kill(pid, signal.SIGKILL)
     process.communicate()
+    server.wait_for_sessions()
     assert SECRET not in shown
     assert fingerprint(server) != before
     url = server.url(secret=None)
