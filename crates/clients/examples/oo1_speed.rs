@@ -1,4 +1,4 @@
-//! What a look-up and a visit of the traversal cost through this crate, as JSON.
+//! The cost of a look-up and of a visit of the traversal through this crate, as JSON.
 //!
 //! `oo1_speed ENGINE PATH PARTS ITERATIONS [load] [key=value …]`: medians over the iterations, of
 //! the database at PATH, loaded before if asked to. All iterations are run once before, so that

@@ -5,8 +5,8 @@
 //! meter | clock | begin, writes | clock, commit | clock | meter     writing
 //! ```
 //!
-//! What is metered and counted is what is inside the clock, and nothing else: inputs are drawn
-//! before, and an answer is put together after.
+//! Meter and clock cover the same work and no other: inputs are drawn before, and an answer is put
+//! together after.
 
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::work::Meter;
@@ -32,12 +32,14 @@ pub trait Transactions: Send + Sized {
     /// Give up what was written since [`Transactions::begin_write`]; harmless if nothing was.
     fn rollback(&mut self) -> Result<(), ClientError>;
 
-    /// What it has sent to the engine since it was opened; `None` where it speaks no statements.
+    /// Statements sent and round trips made since the driver was opened; `None` where it speaks no
+    /// statements.
     fn sent(&self) -> Option<Sent> {
         None
     }
 
-    /// What the engine has appended to its log since it was opened; `None` where nobody counts it.
+    /// Bytes and ranges that the engine has appended to its log since it was opened; `None` where
+    /// nobody counts it.
     fn logged(&self) -> Option<Logged> {
         None
     }

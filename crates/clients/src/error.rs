@@ -1,4 +1,4 @@
-//! What can go wrong between the program and the database.
+//! The errors that come between the program and the database.
 
 /// An operation of a client that could not be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum ClientError {
     Engine {
         /// The engine's name.
         engine: &'static str,
-        /// What was being done, e.g. "preparing the look-up".
+        /// The attempted action, e.g. "preparing the look-up".
         doing: &'static str,
         /// The engine's own words.
         message: String,
@@ -31,18 +31,18 @@ pub enum ClientError {
         /// The part asked for.
         id: u32,
     },
-    /// What the engine gave back is no part or no connection.
+    /// The engine returned something that is no part and no connection.
     #[error("{engine} gave back {what}: it holds another database; load it again")]
     Malformed {
         /// The engine's name.
         engine: &'static str,
-        /// What was wrong with it.
+        /// The defect.
         what: String,
     },
     /// A name that nobody knows.
     #[error("there is no {kind} {name:?}; there are {}", known.join(", "))]
     Unknown {
-        /// What was named: an engine, a measure, a tactic.
+        /// The kind of the name: an engine, a measure, a tactic.
         kind: &'static str,
         /// The name given.
         name: String,
@@ -54,7 +54,7 @@ pub enum ClientError {
     User {
         /// The engine's name.
         engine: &'static str,
-        /// What it said.
+        /// The thread's message.
         message: String,
     },
 }

@@ -1,8 +1,8 @@
-//! What running a measure gives, whatever the benchmark.
+//! The outcome of a measure, the same for every benchmark.
 
 use loadstone_measure::work::Work;
 
-/// What one run of a measure cost and saw.
+/// The cost and the visits of one run of a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Wall-clock time from before the first call to after the last.
@@ -16,15 +16,17 @@ pub struct Outcome {
     /// Calls that the loop made into the driver inside the clock, and times that a driver which
     /// walks along links by itself gave it a part.
     pub calls: u64,
-    /// What the driver sent to the engine inside the clock; `None` where it speaks no statements.
+    /// Statements that the driver sent, and its round trips, inside the clock; `None` where it
+    /// speaks no statements.
     pub sent: Option<Sent>,
-    /// What the engine appended to its log inside the clock; `None` where nobody counts it.
+    /// Bytes and ranges that the engine appended to its log inside the clock; `None` where nobody
+    /// counts it.
     pub logged: Option<Logged>,
     /// CPU time and storage traffic inside the clock.
     pub work: Work,
 }
 
-/// What an engine appended to its log.
+/// The growth of an engine's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Logged {
     /// Bytes of records.
@@ -34,14 +36,15 @@ pub struct Logged {
 }
 
 impl Logged {
-    /// What was appended between two readings.
+    /// The growth between two readings.
     pub fn since(before: Option<Self>, after: Option<Self>) -> Option<Self> {
         let (before, after) = before.zip(after)?;
         Some(Self { bytes: after.bytes - before.bytes, ranges: after.ranges - before.ranges })
     }
 }
 
-/// What a driver sent to its engine, counted where it is sent.
+/// The statements that a driver sent to its engine, and its round trips, counted where they are
+/// sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sent {
     /// Statements executed, those of a transaction's begin and end included.
@@ -51,7 +54,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// What was sent between two readings.
+    /// The growth between two readings.
     pub fn since(before: Option<Self>, after: Option<Self>) -> Option<Self> {
         let (before, after) = before.zip(after)?;
         let trips = before.round_trips.zip(after.round_trips);

@@ -59,7 +59,7 @@ impl Tactics {
         }
     }
 
-    /// What the variant says for `key`, to be judged by the engine itself.
+    /// The variant's value for `key`, to be judged by the engine itself.
     pub(crate) fn take_text(&mut self, key: &str) -> Option<String> {
         self.known.push(key.to_owned());
         let position = self.pairs.iter().position(|(name, _)| name == key)?;

@@ -97,7 +97,7 @@ fn every_design_answers_at_a_server_as_the_oracle_does() {
             assert!(outcome.is_ok(), "{of}: {measure:?}: {:?}", outcome.err());
         }
         assert_right(&mut *client, &oracle, &of);
-        // What is there is what the next server finds.
+        // The next server finds what the last one left.
         drop(client);
         served.server.stop().unwrap();
         let again = Served { server: serve(served.folder.path(), theirs), ..served };

@@ -59,7 +59,7 @@ fn loaded(folder: &TempDir, [log, detect]: [&str; 2]) -> Option<Box<dyn Client>>
     }
 }
 
-/// What a measure logs, its answer checked.
+/// The log written by a measure, its answer checked.
 fn logged(client: &mut dyn Client, (measure, expected): (Measure, (u64, u64))) -> Logged {
     let outcome = client.measure(measure, 1).expect("it is executed");
     assert_eq!((outcome.visits, outcome.checksum), expected, "{measure:?}");

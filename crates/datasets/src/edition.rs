@@ -1,4 +1,4 @@
-//! What an edition of a benchmark's database is, and what can be wrong in asking for one.
+//! An edition of a benchmark's database, and the errors of asking for one.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub enum DatasetError {
         benchmark: String,
         /// The edition asked for.
         edition: String,
-        /// What there is, separated by commas.
+        /// The editions that exist, separated by commas.
         known: String,
     },
     /// The edition has no relation of that name.
@@ -27,7 +27,7 @@ pub enum DatasetError {
         edition: &'static str,
         /// The relation asked for.
         relation: String,
-        /// What there is, separated by commas.
+        /// The relations that exist, separated by commas.
         known: String,
     },
     /// The scale lies outside what the edition's rule covers.

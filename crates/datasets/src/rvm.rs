@@ -56,7 +56,7 @@ pub struct Database {
     pub seed: u64,
 }
 
-/// What one transaction changes.
+/// The changes of one transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transaction {
     /// Its number in the trial.

@@ -1,4 +1,4 @@
-//! What can go wrong in an export.
+//! The errors of an export.
 
 use std::io;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub enum ExportError {
         format: Format,
         /// The compression asked for.
         compression: Compression,
-        /// What the format has, separated by commas.
+        /// The values that the format has, separated by commas.
         allowed: String,
     },
     /// The temporary file beside the target could not be made or given its final name.
@@ -53,7 +53,7 @@ pub enum ExportError {
     Create {
         /// The file's final name.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The file could not be written to its end.
@@ -65,7 +65,7 @@ pub enum ExportError {
         path: PathBuf,
         /// Bytes that went well.
         written_bytes: u64,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// Writing failed; [`ExportError::Write`] says where.

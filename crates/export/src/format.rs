@@ -25,7 +25,7 @@ pub enum Compression {
 }
 
 impl Format {
-    /// What it can be compressed with.
+    /// The compressions that the format has.
     pub(crate) fn compressions(self) -> &'static [Compression] {
         match self {
             Self::Csv => &[Compression::None],

@@ -1,4 +1,4 @@
-//! What to export, and its limits.
+//! An export to do, and its limits.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ impl Request {
     }
 }
 
-/// What an export wrote.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Rows in the file.

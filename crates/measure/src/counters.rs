@@ -32,7 +32,7 @@ struct Stat {
     waited_ticks: u64,
 }
 
-/// What one member of a family answered.
+/// The answer of one member of a family.
 enum Reading<const N: usize> {
     Counted([u64; N]),
     Gone,

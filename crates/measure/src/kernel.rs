@@ -1,5 +1,5 @@
-//! What is asked of the kernel that rustix does not ask, or only by unsafe functions. The only
-//! unsafe code of the crate.
+//! The calls of the kernel that rustix does not have, or only as unsafe functions. The only unsafe
+//! code of the crate.
 
 use std::fs::File;
 use std::io;

@@ -13,7 +13,7 @@ pub enum MemoryError {
     /// More than the machine can give without swapping or killing somebody.
     #[error("{asked_bytes} bytes asked but {available_bytes} available: ask for less")]
     TooMuch {
-        /// What was asked.
+        /// The memory asked for.
         asked_bytes: usize,
         /// `MemAvailable`.
         available_bytes: usize,

@@ -1,4 +1,5 @@
-//! What all processors of the machine did since it started, and what its hypervisor took from them.
+//! The time of all processors of the machine since it started, and the time that its hypervisor
+//! took from them.
 
 use std::fs;
 

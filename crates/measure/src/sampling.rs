@@ -58,7 +58,7 @@ pub struct Sampler {
     begun: Option<Snapshot>,
     /// When the samples were last taken.
     since: Snapshot,
-    /// What the events then had of periods that were not over, all together.
+    /// The events' unfinished periods when the samples were last taken, added up.
     unfinished_ns: u64,
     seen: Seen,
     threads: HashMap<u32, ThreadTime>,
@@ -149,7 +149,7 @@ impl Sampler {
         }
     }
 
-    /// What is missing: all samples, or those of the kernel. Empty: nothing.
+    /// The samples that are missing: all samples, or those of the kernel. Empty: nothing.
     pub fn reason(&self) -> String {
         match &self.following {
             Ok(following) if following.kernel => String::new(),

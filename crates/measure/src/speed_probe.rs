@@ -13,7 +13,7 @@ const RECORDS: usize = 10_000;
 const FIELDS: usize = 8;
 /// One record in so many is kept.
 const KEPT_ONE_IN: u8 = 64;
-/// What a small result's pages take.
+/// The memory of a small result's pages.
 const FRESH_BYTES: usize = 512 << 10;
 
 /// A small table in memory. Running the probe scans it, copies what is selected, and

@@ -32,7 +32,7 @@ pub enum StatisticsError {
     NotFinite {
         /// Its position, from 0.
         index: usize,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// A ratio to zero or less, or a logarithm of it.
@@ -40,7 +40,7 @@ pub enum StatisticsError {
     NotPositive {
         /// Which number was wrong.
         what: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// The confidence is not a probability.

@@ -1,6 +1,6 @@
-//! What became of the requests of one loop: how long they took, how late they began, how many never
-//! did. Latency counts from when a request was due, so that those which had to wait for a stalled
-//! engine tell of it (Tene's "coordinated omission").
+//! The requests of one loop: how long they took, how late they began, how many never did. Latency
+//! counts from when a request was due, so that those which had to wait for a stalled engine tell of
+//! it (Tene's "coordinated omission").
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};

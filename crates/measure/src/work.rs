@@ -1,4 +1,4 @@
-//! What a stretch of a program costs: CPU time of the program and of its servers, and storage
+//! The cost of a stretch of a program: CPU time of the program and of its servers, and storage
 //! traffic.
 //!
 //! ```text

@@ -11,7 +11,7 @@ fn spun(sampler: &mut Sampler) -> Profile {
         let start = clock::now_ns();
         spin::spin_ns(60_000);
         sampler.end(start, clock::now_ns());
-        // What is between the stretches is none of them, and takes no period from them.
+        // The time between the stretches belongs to none of them, and takes no period from them.
         spin::spin_ns(30_000);
     }
     sampler.take()

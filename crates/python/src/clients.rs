@@ -187,7 +187,7 @@ impl Client {
         })
     }
 
-    /// What the engine says about itself.
+    /// The engine's terms.
     fn terms(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         self.with(py, |client| match client {
             Held::Oo1(client) => client.terms(),
@@ -211,7 +211,7 @@ impl Client {
     }
 }
 
-/// What each measure must have seen, by a plain evaluation in memory.
+/// The expected answer of each measure, by a plain evaluation in memory.
 #[pyclass(frozen, module = "loadstone._core")]
 struct Oo1Oracle {
     oracle: Oracle,

@@ -6,7 +6,7 @@ use crate::equality::{as_integer, without_blanks};
 use std::fmt;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// What a query must give.
+/// The expected answer of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answer {
     /// Rows returned, or tuples changed.

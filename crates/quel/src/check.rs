@@ -47,7 +47,7 @@ impl Checker {
         Resolver::new(&self.catalogue, &self.ranges, &self.parameters)
     }
 
-    /// What one statement does; the catalogue and the range variables follow it.
+    /// Check one statement; the catalogue and the range variables follow it.
     pub fn statement(&mut self, statement: &Statement) -> Checked<Step> {
         match statement {
             Statement::Range { variable, relation } => {
@@ -236,7 +236,7 @@ fn attribute_number(schema: &[Attribute], relation: &str, name: &Name) -> Checke
     }
 }
 
-/// What a target list stores where, with types that fit.
+/// The attributes that a target list sets, each with a value whose type fits.
 fn assignments(
     columns: Vec<resolved::Column>,
     schema: &[Attribute],

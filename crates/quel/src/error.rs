@@ -1,4 +1,4 @@
-//! What can be wrong with a text, each said with its line, a caret and what was expected.
+//! The errors of a text, each with its line, a caret and what was expected.
 
 use crate::tree::Span;
 use std::fmt;
@@ -23,9 +23,9 @@ pub enum QuelError {
 /// A located message; its `Display` is several lines long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right, or what exists.
+    /// The right text, or the names that exist.
     pub expected: Option<String>,
     /// Line of the first wrong character, from 1.
     pub line: usize,

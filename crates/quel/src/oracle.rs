@@ -87,7 +87,7 @@ impl Oracle {
         self.relations.keys().map(String::as_str)
     }
 
-    /// What a program must answer: rows and checksum of its last `retrieve`; or, where an
+    /// The expected answer of a program: rows and checksum of its last `retrieve`; or, where an
     /// append, replace or delete comes last, the tuples changed and the checksum of the whole
     /// relation afterwards.
     pub fn answer(&self, source: &str) -> Result<Answer, QuelError> {

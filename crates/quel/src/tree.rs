@@ -71,7 +71,7 @@ pub enum Statement {
     Range {
         /// The variable declared.
         variable: Name,
-        /// What it ranges over.
+        /// The relation it ranges over.
         relation: Name,
     },
     /// `retrieve [unique] [into relation] (targets) [where …]`
@@ -80,7 +80,7 @@ pub enum Statement {
         unique: bool,
         /// The relation that receives the rows; none: they go to the client.
         into: Option<Name>,
-        /// What is retrieved.
+        /// The targets.
         targets: Vec<Target>,
         /// The qualification.
         #[serde(rename = "where")]
@@ -251,7 +251,7 @@ pub enum Expr {
     Unary {
         /// The operator.
         operator: UnaryOperator,
-        /// What it applies to.
+        /// The operand.
         operand: Box<Expr>,
         #[serde(skip)]
         #[doc(hidden)]
@@ -280,7 +280,7 @@ pub enum Expr {
     Aggregate {
         /// The function.
         function: AggregateFunction,
-        /// What is aggregated.
+        /// The argument.
         argument: Box<Expr>,
         /// The partitions; empty for a scalar aggregate.
         by: Vec<Expr>,

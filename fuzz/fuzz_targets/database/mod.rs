@@ -31,7 +31,7 @@ pub struct Small {
 
 const FIELD: LinkField = LinkField::new(0, 16);
 
-/// What a page may answer that says something impossible.
+/// Whether a page of impossible content may be answered so.
 const fn is_answer(error: &LodeError) -> bool {
     matches!(
         error,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::api::{ENGINE, Handle, Interface, RawResult, RawText, SUCCESS, load};
 use crate::error::ClientError;
 
-/// What a column of a result must hold.
+/// The type that a column of a result must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     /// `INTEGER`.

@@ -112,7 +112,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What is not there reads as empty or 0: the columns are those that were prepared, and an answer
+/// A missing column reads as empty or 0: the columns are those that were prepared, and an answer
 /// that lacks one fails its check.
 impl<'a> Columns<'a> for Row<'a> {
     #[inline]

@@ -44,7 +44,7 @@ const OURS: [&str; 11] = [
     "atomicpart",
 ];
 
-/// What a term is called, and the query that reads it back as one text.
+/// Each term's name, and the query that reads it back as one text.
 const TERMS: [(&str, &str); 7] = [
     ("version", "SELECT version()"),
     ("durability", "SELECT 'fsync_mode ' || current_setting('fsync_mode')::VARCHAR"),
@@ -213,7 +213,7 @@ impl Session {
         Ok(bytes)
     }
 
-    /// What the engine says about itself, and the tactic `transaction`.
+    /// The engine's terms, and the tactic `transaction`.
     pub fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
         let mut terms = Vec::with_capacity(TERMS.len() + 1);
         for (name, query) in TERMS {

@@ -13,7 +13,7 @@ pub enum Engine {
     Sqlite {
         /// The file.
         path: String,
-        /// What each connection begins with.
+        /// The statements that each connection begins with.
         begin: Vec<String>,
         /// Of the library that is measured otherwise: only the same may answer.
         version: String,
@@ -24,7 +24,7 @@ pub enum Engine {
         library: PathBuf,
         /// The file.
         path: String,
-        /// What it is opened with, by name.
+        /// The settings it is opened with, by name.
         settings: Vec<(String, String)>,
     },
     /// A database of lode that is open in this process.

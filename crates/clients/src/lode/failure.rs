@@ -1,4 +1,4 @@
-//! What can go wrong in a design, small enough to be returned from where things are fast.
+//! The errors of a design, small enough to be returned from where things are fast.
 
 use lode::LodeError;
 
@@ -16,7 +16,7 @@ pub enum Failure {
     Malformed(&'static str),
 }
 
-/// What designs answer.
+/// The result of a design's calls.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl From<LodeError> for Failure {

@@ -39,19 +39,19 @@ pub trait Place: Send + Sync + Sized + 'static {
     /// Begin to read.
     fn reader(&self) -> Self::Reader;
 
-    /// What it reads.
+    /// The pages that a reader reads.
     fn pages(reader: &Self::Reader) -> &Self::Reading;
 
     /// Begin to change.
     fn writer(&self) -> Self::Writer;
 
-    /// What it changes.
+    /// The pages that a writer changes.
     fn pages_mut(writer: &mut Self::Writer) -> &mut Self::Writing;
 
     /// Map pages as plain memory, whose stores are found as `detect` says.
     fn map(writer: &mut Self::Writer, pages: &[PageNumber]) -> Result<Mapping, LodeError>;
 
-    /// What it reads and changes, mapped pages as they are in memory.
+    /// The pages that a writer reads and changes, mapped pages as they are in memory.
     fn pages_with(writer: &Self::Writer, mapping: Mapping) -> Result<MappedPages<'_>, LodeError>;
 
     /// The memory.
@@ -71,7 +71,7 @@ pub trait Place: Send + Sync + Sized + 'static {
         fill: impl FnOnce(&mut Loading<'_>) -> Filled<T>,
     ) -> Result<T, ClientError>;
 
-    /// What was appended to the log; `None` where that is another's.
+    /// Bytes and ranges appended to the log; `None` where that is another's.
     fn logged(&self) -> Option<Logged>;
 
     /// Of both files.

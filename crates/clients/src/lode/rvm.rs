@@ -70,7 +70,7 @@ impl Layout {
 /// lode in the program's process.
 pub struct Lode {
     writer: Option<Writing>,
-    /// What the transaction has mapped, where stores are found.
+    /// The pages that the transaction has mapped, where stores are found.
     mapped: Vec<(PageNumber, Mapping)>,
     finds: bool,
     layout: Option<Layout>,

@@ -17,7 +17,7 @@ use crate::tactics::{Address, Tactics};
 #[derive(Debug, Clone, Copy)]
 pub struct Null;
 
-/// What stands for any part.
+/// The part that stands for any part.
 const PART: Part = Part { id: 0, x: 0, y: 0, kind: Kind::of(0) };
 
 impl Null {

@@ -1,4 +1,5 @@
-//! What the loops ask of an engine: one implementation per engine, in a file of its name.
+//! The contract between the loops and an engine: one implementation per engine, in a file of its
+//! name.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -134,10 +135,10 @@ pub trait Driver: Transactions {
     /// Bytes that the database takes where it is kept, log included.
     fn size_bytes(&mut self) -> Result<u64, ClientError>;
 
-    /// What the engine says about itself, read back from it: version, durability, indexes, what a
-    /// read transaction spans; and each tactic of this program under its own name, found out by
-    /// what is done ([`crate::oo1::habits`]) or by what lies in the database, never from what was
-    /// asked. Of an empty database the latter are left out.
+    /// The engine's terms, read back from it: version, durability, indexes, what a read transaction
+    /// spans; and each tactic of this program under its own name, found out by what is done
+    /// ([`crate::oo1::habits`]) or by what lies in the database, never from what was asked. Of an
+    /// empty database the latter are left out.
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 
     /// A part that the engine does not have.

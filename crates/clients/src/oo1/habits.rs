@@ -1,5 +1,5 @@
-//! What a program does, found out by having it done and counting what it sends: so a tactic of the
-//! program is read back from its effect, and one that does nothing is seen.
+//! The habits of a program, found by having it act and counting the statements it sends: so a
+//! tactic of the program is read back from its effect, and one that does nothing is seen.
 
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
@@ -12,7 +12,7 @@ const SECOND: u32 = 2;
 /// Levels of a traversal in one call: two tell a statement for each from one for all.
 const LEVELS: u32 = 2;
 
-/// What a driver sends, in numbers of statements.
+/// The numbers of statements that a driver sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
     /// To read the parts at the other ends of a part's connections, once these were asked for.

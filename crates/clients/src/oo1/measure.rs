@@ -2,7 +2,7 @@
 
 use crate::error::{ClientError, named};
 
-/// What a client can be asked to run. The paper's four, those it dropped or recommends, those it
+/// A measure that a client can run. The paper's four, those it dropped or recommends, those it
 /// names as future work, and the rungs of the cost ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {

@@ -1,4 +1,4 @@
-//! What each measure must have seen: a plain evaluation of the generated database in memory.
+//! The expected answer of each measure: a plain evaluation of the generated database in memory.
 //!
 //! It shares the null procedure's checksum with the loops, since that is what an answer is, and
 //! nothing else: no driver, no loop, no index of an engine.

@@ -1,4 +1,4 @@
-//! What reaches the program's variables.
+//! The values that reach the program's variables.
 
 use crate::error::ClientError;
 

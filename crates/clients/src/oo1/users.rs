@@ -35,7 +35,7 @@ pub struct Users {
     pub pacing: Pacing,
 }
 
-/// What the users got.
+/// The result of serving concurrent users.
 #[derive(Debug, Clone, Default)]
 pub struct Served {
     /// From the first thread's beginning to the last one's end.
@@ -46,7 +46,7 @@ pub struct Served {
     pub inserts: Tally,
     /// Connections of inserted parts that were found from both ends afterwards.
     pub links_found: u64,
-    /// What the requests cost: neither the look at what was inserted nor its taking back.
+    /// The cost of the requests: neither the look at what was inserted nor its taking back.
     pub work: Work,
 }
 

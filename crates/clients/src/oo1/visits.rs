@@ -17,7 +17,7 @@ fn null(x: i32, y: i32, (head, tail): (u64, u16)) {
     black_box(tail);
 }
 
-/// What a measure saw: a count, and a checksum that does not depend on the order.
+/// The sum of a measure's visits: a count, and a checksum that does not depend on the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Visits {
     /// Parts, connections or points seen.

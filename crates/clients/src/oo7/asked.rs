@@ -1,4 +1,4 @@
-//! What a program is asked, and of which driver.
+//! A measure to run, and the driver that runs it.
 
 use loadstone_datasets::oo7::Database;
 use loadstone_measure::work::Meter;
@@ -11,7 +11,7 @@ use crate::oo7::visits::Visits;
 /// The module whose tree the traversals walk, but for T10.
 pub const MODULE: u32 = 1;
 
-/// What is asked: of which driver, with which inputs, and the meter of what that costs.
+/// A measure to run: of which driver, with which inputs, and the meter of what that costs.
 pub struct Asked<'a, C> {
     pub driver: &'a mut C,
     pub database: &'a Database,

@@ -41,7 +41,7 @@ pub trait Client: Send {
     /// Bytes that the database takes where it is kept.
     fn size_bytes(&mut self) -> Result<u64, ClientError>;
 
-    /// What the engine says about itself.
+    /// The engine's terms.
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 }
 

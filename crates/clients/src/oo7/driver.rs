@@ -1,4 +1,5 @@
-//! What the loops ask of an engine: one implementation per engine, in a file of its folder.
+//! The contract between the loops and an engine: one implementation per engine, in a file of its
+//! folder.
 
 use std::ops::RangeInclusive;
 
@@ -13,9 +14,9 @@ use crate::oo7::visits::Visits;
 /// An engine as the calling program sees it: objects, reached from each other by handles. A handle
 /// holds until the next [`Transactions::end`], [`Transactions::commit`] or [`Driver::load`].
 ///
-/// What reads can be asked between `begin` and `end`, and between `begin_write` and `commit`. A
-/// driver is opened on an address, before or after the load, and makes what it needs to be fast
-/// (prepared statements) once, outside every clock.
+/// The loops read between `begin` and `end`, and between `begin_write` and `commit`. A driver is
+/// opened on an address, before or after the load, and makes what it needs to be fast (prepared
+/// statements) once, outside every clock.
 pub trait Driver: Transactions {
     /// The engine's name, as [`crate::engines`] knows it.
     const ENGINE: &'static str;
@@ -57,8 +58,8 @@ pub trait Driver: Transactions {
     /// The atomic part from which a composite part's graph is entered.
     fn root_part(&mut self, of: Self::Composite) -> Result<Self::Part, ClientError>;
 
-    /// What no other atomic part has, by which the loops know those that they visited: its id, or
-    /// that by which the engine itself knows an object. It never asks for the object.
+    /// A number that no other atomic part has, by which the loops know those that they visited: its
+    /// id, or that by which the engine itself knows an object. It never asks for the object.
     fn identity(&self, part: Self::Part) -> u64;
 
     /// An atomic part: one call for each visit.
@@ -145,8 +146,8 @@ pub trait Driver: Transactions {
     /// Bytes that the database takes where it is kept, log included.
     fn size_bytes(&mut self) -> Result<u64, ClientError>;
 
-    /// What the engine says about itself, read back from it: version, durability, indexes; and each
-    /// tactic of this program under its own name.
+    /// The engine's terms, read back from it: version, durability, indexes; and each tactic of this
+    /// program under its own name.
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 
     /// An object that the engine does not have.

@@ -2,7 +2,7 @@
 
 use crate::error::{ClientError, named};
 
-/// What a client can be asked to run. Traversals follow private components only.
+/// An operation that a client can run. Traversals follow private components only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// The whole tree, each private component, its whole graph.
@@ -99,7 +99,7 @@ impl Measure {
     }
 }
 
-/// What is done to atomic parts on a traversal.
+/// The change that a traversal makes to atomic parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// x and y swapped.

@@ -1,4 +1,4 @@
-//! What reaches the program's variables.
+//! The values that reach the program's variables.
 
 use loadstone_datasets::oo7::database::{self, Database, Draws};
 
@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// What every design object has.
+/// The attributes that every design object has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Object {
     /// From 1, one count for each class.

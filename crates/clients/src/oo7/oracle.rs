@@ -1,4 +1,4 @@
-//! What each operation must have seen: a plain evaluation of the generated database in memory.
+//! The expected answer of each operation: a plain evaluation of the generated database in memory.
 //!
 //! It shares the checksum with the loops, since that is what an answer is, and nothing else: no
 //! driver, no loop, no index of an engine.
@@ -196,8 +196,8 @@ impl Oracle {
         visits.leaving(updates, &left)
     }
 
-    /// What an update leaves: everything but the atomic parts that are changed and what `instead`
-    /// replaces, and what the index on dates leads to.
+    /// The contents that an update leaves: everything but the atomic parts that are changed and
+    /// what `instead` replaces, and what the index on dates leads to.
     fn left(&self, changed: &Changed, instead: impl FnOnce(&mut Contents)) -> Visits {
         let mut contents = self.generated;
         for (id, part) in changed {

@@ -29,8 +29,7 @@
 //! | | for each of these connections its type, 10 bytes, 2 unused, i32 length |
 //! | | for each connection that leads to it, a reference to where it comes from |
 //!
-//! What a step of a traversal reads is less than a cache line where three connections leave each
-//! part.
+//! A step of a traversal reads less than a cache line where three connections leave each part.
 //!
 //! A text is pieces, each a record of its own, behind one another by a head: 40 bytes of title, u32
 //! id, u32 length, and a reference to each piece.

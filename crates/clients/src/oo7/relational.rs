@@ -80,7 +80,7 @@ impl<S: Session> Relational<S> {
         Self { session, reach, graph: Graph::default() }
     }
 
-    /// What the one row that has this id gives.
+    /// Apply `read` to the one row that has this id.
     #[inline]
     fn at<T>(
         &mut self,
@@ -427,7 +427,7 @@ impl<S: Session> Driver for Relational<S> {
         let habits = self.found_habits();
         self.end()?;
         for (name, value) in habits? {
-            // What the session itself reads back of a tactic is more than what is sent tells.
+            // The session's own reading of a tactic says more than the count of statements sent.
             if !terms.iter().any(|(known, _)| known == name) {
                 terms.push((name.to_owned(), value.to_owned()));
             }

@@ -20,7 +20,7 @@ pub enum Value<'a> {
     Ids(&'a [i32]),
 }
 
-/// What takes a row.
+/// A function that takes a row.
 pub type Take<'t> = &'t mut dyn FnMut(&[Value<'_>]) -> Result<(), ClientError>;
 
 /// How many objects a relation's rows are made for, each with an id from 1: the object itself, or

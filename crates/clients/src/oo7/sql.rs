@@ -60,7 +60,7 @@ pub const INDEXES: [(&str, &str); 12] = [
     ("connection_too", "connection(too, frm)"),
 ];
 
-/// What a statement is for.
+/// The purpose of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query {
     Root,
@@ -238,7 +238,7 @@ pub const CONTENTS: [(Stored, &str); 10] = [
     (Stored::Connection, "SELECT frm, too, type, length FROM connection"),
 ];
 
-/// What a row is.
+/// The object that a stored row describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// A module.

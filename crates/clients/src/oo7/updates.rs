@@ -20,7 +20,7 @@ pub(super) const BEGINNINGS: [&[u8]; 2] = [b"I am", b"This is"];
 /// ones, and those of query 2.
 pub(super) const DATES_LOOKED_AT: [std::ops::RangeInclusive<i32>; 2] = [999..=1_000, 1_990..=2_000];
 
-/// What a writing operation did: what it saw, and how many things it changed.
+/// The result of a writing operation: what it saw, and how many things it changed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Done {
     visits: Visits,

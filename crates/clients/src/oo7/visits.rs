@@ -12,7 +12,7 @@ fn null(id: u32, value: i32) {
     black_box(value);
 }
 
-/// What an operation saw: a count, and a checksum that does not depend on the order.
+/// The sum of an operation's visits: a count, and a checksum that does not depend on the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Visits {
     /// Objects seen, or what an operation counts instead: updates, letters.
@@ -57,7 +57,7 @@ impl Visits {
         self.count -= u64::from(first != last);
     }
 
-    /// What was left behind, in place of what was counted on the way.
+    /// Replace the visits counted on the way by the contents left behind.
     #[must_use]
     pub const fn leaving(self, count: u64, contents: &Self) -> Self {
         let checksum = self.checksum.wrapping_add(contents.checksum.rotate_left(32));

@@ -107,7 +107,7 @@ impl Server {
                 "dbname" => address.database = value,
                 "password" => address.password = Password(Some(value)),
                 "schema" => address.schema = value,
-                // What stands before the sign may be the rest of a password with a blank in it.
+                // The text before the sign may be the rest of a password with a blank in it.
                 _ => return Err(format!("a keyword that is not one of {KEYWORDS}")),
             }
         }

@@ -166,7 +166,7 @@ impl PostgreSqlSession {
             let statement = format!("VACUUM (ANALYZE) @.{table}");
             self.session.execute(&schema::within(own, &statement))?;
         }
-        // What comes now defines nothing, so no event trigger changes the path again.
+        // The statements from here on define nothing, so no event trigger changes the path again.
         schema::enter(&mut self.session, own)?;
         schema::checkpoint(&mut self.session)
     }

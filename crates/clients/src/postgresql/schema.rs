@@ -1,4 +1,4 @@
-//! What a server has of ours, whatever the benchmark: a schema, in which everything is, and what
+//! Our part of a server, the same for every benchmark: a schema, in which everything is, and what
 //! the server says about itself.
 
 use super::session::Session;
@@ -22,7 +22,7 @@ const OURS: [&str; 11] = [
     "atomicpart",
 ];
 
-/// What a term is called, and the query that reads it back.
+/// Each term's name, and the query that reads it back.
 const TERMS: [(&str, &str); 16] = [
     ("version", "SHOW server_version"),
     ("durability", "SELECT 'synchronous_commit ' || current_setting('synchronous_commit')"),
@@ -127,7 +127,7 @@ pub fn prepared(session: &mut Session, name: &str) -> Result<Option<String>, Wir
     session.value(&format!("SELECT statement FROM pg_prepared_statements WHERE name = '{name}'"))
 }
 
-/// What the server says about itself.
+/// The server's terms.
 pub fn terms(session: &mut Session) -> Result<Vec<(String, String)>, WireError> {
     let mut terms = Vec::with_capacity(TERMS.len());
     for (name, query) in TERMS {

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use super::address::{Server, Transport};
 
-/// What one `recv` may bring at most: a whole level of a traversal in few calls.
+/// The most that one `recv` may bring: a whole level of a traversal in few calls.
 const INPUT_BYTES: usize = 64 << 10;
 
 /// A frame's tag and the four bytes of its length.
@@ -59,7 +59,7 @@ pub struct Frame {
 #[derive(Debug)]
 pub struct Wire {
     socket: OwnedFd,
-    /// What the next [`Wire::flush`] sends.
+    /// The bytes that the next [`Wire::flush`] sends.
     pub output: BytesMut,
     input: Vec<u8>,
     start: usize,

@@ -1,4 +1,5 @@
-//! What the loop asks of an engine: one implementation per engine, in a file of its folder.
+//! The contract between the loop and an engine: one implementation per engine, in a file of its
+//! folder.
 
 use loadstone_datasets::rvm::{Database, Place};
 
@@ -38,12 +39,14 @@ pub trait Driver: Send + Sized {
     /// Everything that is stored, in one transaction of its own that reads.
     fn contents(&mut self, contents: &mut Contents) -> Result<(), ClientError>;
 
-    /// What it has sent to the engine since it was opened; `None` where it speaks no statements.
+    /// Statements sent and round trips made since the driver was opened; `None` where it speaks no
+    /// statements.
     fn sent(&self) -> Option<Sent> {
         None
     }
 
-    /// What the engine has appended to its log since it was opened; `None` where nobody counts it.
+    /// Bytes and ranges that the engine has appended to its log since it was opened; `None` where
+    /// nobody counts it.
     fn logged(&self) -> Option<Logged> {
         None
     }
@@ -51,6 +54,6 @@ pub trait Driver: Send + Sized {
     /// Bytes that the database takes where it is kept, log included.
     fn size_bytes(&mut self) -> Result<u64, ClientError>;
 
-    /// What the engine says about itself, read back from it.
+    /// The engine's terms, read back from it.
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 }

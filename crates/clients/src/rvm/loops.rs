@@ -17,7 +17,7 @@ use crate::rvm::measure::Measure;
 /// Calls of a transaction: its begin, three records, the ring, its commit.
 const CALLS: u64 = 6;
 
-/// What is asked: of which driver, with which inputs, and the meter of what that costs.
+/// A measure to run: of which driver, with which inputs, and the meter of what that costs.
 pub struct Asked<'a, C> {
     pub driver: &'a mut C,
     pub database: &'a Database,

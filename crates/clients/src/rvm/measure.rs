@@ -4,7 +4,7 @@ use loadstone_datasets::rvm::Pattern;
 
 use crate::error::ClientError;
 
-/// What a client can be asked to run.
+/// A measure that a client can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// A trial: 4,000 transactions, one after another.

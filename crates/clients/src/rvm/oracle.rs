@@ -1,5 +1,5 @@
-//! What each trial must leave, by a plain evaluation in memory that shares no code with the engines
-//! or the loop.
+//! The expected contents after each trial, by a plain evaluation in memory that shares no code with
+//! the engines or the loop.
 
 use std::collections::HashMap;
 

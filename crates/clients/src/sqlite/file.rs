@@ -217,7 +217,7 @@ const ACCESS: &str = "select case when name = 'object' then 'objects' \
      when sql like '%without rowid%' then 'clustered' else 'rowid' end from sqlite_schema \
      where type = 'table' and name in ('object', 'connection')";
 
-/// What a driver says that was used before it was loaded.
+/// The error of a driver that is used before it is loaded.
 pub fn not_loaded() -> ClientError {
     ClientError::engine(ENGINE, "using the database", "it is empty; load it first")
 }

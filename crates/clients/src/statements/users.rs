@@ -9,7 +9,7 @@ use loadstone_measure::work::{Meter, Work};
 use super::Session;
 use crate::pacing::{self, Begin, Pacing, Queue};
 
-/// What a user asks for.
+/// A statement that a user asks for.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// The text.
@@ -18,7 +18,7 @@ pub struct Statement {
     pub rows: u64,
 }
 
-/// What the users got.
+/// The result of serving concurrent users.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// From the begin of all to the last answer, or to the end of the time if that is later.
@@ -31,7 +31,7 @@ pub struct Asked {
     pub reason: String,
     /// How many rows the first wrong answer had, and should have had. Its user asked no more.
     pub wrong: Option<(u64, u64)>,
-    /// What it cost.
+    /// The cost of the statements.
     pub work: Work,
 }
 

@@ -79,7 +79,7 @@ fn another_databases_answers_are_wrong() {
     }
 }
 
-/// What is read back, of a loaded database.
+/// The value of a term, read back from a loaded database.
 fn told(engine: &str, tactics: &[(&str, &str)], term: &str) -> Result<String, ClientError> {
     let folder = tempdir().expect("a folder can be made");
     let path = folder.path().join("database").display().to_string();

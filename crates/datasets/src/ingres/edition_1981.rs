@@ -22,7 +22,7 @@ const LATE: (u64, u64) = (130, 3_360);
 
 const NAME_WIDTH: usize = 20;
 const COLOR_WIDTH: usize = 8;
-/// What makes 200 bytes of a tuple with two-byte part numbers.
+/// Fills a tuple with two-byte part numbers up to 200 bytes.
 const FILLER_WIDTH: usize = 166;
 
 /// Name, colour, weight, quantity on hand: the demonstration relation, in its order.

@@ -15,7 +15,7 @@ pub const PARTS_RANGE: RangeInclusive<u32> = 200..=100_000_000;
 /// Largest seed: seeds are the generator's states.
 pub const SEED_MAX: u32 = MODULUS - 1;
 
-/// What seed 0 stands for: the state that the generator's published values start from.
+/// The seed that 0 stands for: the state that the generator's published values start from.
 const SEED_DEFAULT: u32 = 1;
 
 /// Values of x, y and length.

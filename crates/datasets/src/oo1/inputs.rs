@@ -1,4 +1,4 @@
-//! What the measures ask for: random parts, connections and dates, the same for every engine.
+//! The inputs of the measures: random parts, connections and dates, the same for every engine.
 //!
 //! Each iteration of each measure has a stretch of the generator's cycle to itself. Iterations are
 //! counted from 0; after the 4,096th the numbers come again.

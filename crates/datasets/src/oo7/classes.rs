@@ -24,7 +24,7 @@ pub(super) struct Class {
     pub(super) push: fn(&Database, &mut Draws, u32, &mut Row<'_>),
 }
 
-/// What an attribute holds.
+/// The type of an attribute's values.
 #[derive(Clone, Copy)]
 enum Width {
     Int,

@@ -63,7 +63,7 @@ pub struct Database {
     pub seed: u32,
 }
 
-/// What every design object has.
+/// The attributes that every design object has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
     /// From 1, one count for each class.

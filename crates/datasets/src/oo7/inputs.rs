@@ -1,4 +1,4 @@
-//! What the operations ask for: random parts, titles and assemblies, the same for every engine.
+//! The inputs of the operations: random parts, titles and assemblies, the same for every engine.
 //!
 //! The draws are those that follow the database's own and those of the composite parts to insert.
 //! Each iteration of each operation has a stretch of them to itself.
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(database.lookup_ids(1), database.lookup_ids(1 + ITERATIONS as u32));
     }
 
-    /// What is inserted goes on where the database ends: its ids, its draws, its own graph.
+    /// Inserted objects go on where the database ends: its ids, its draws, its own graph.
     #[test]
     fn new_composite_parts_are_made_as_the_others_are() {
         let database = Database::new(1_000, 3, 0).unwrap();

@@ -254,7 +254,8 @@ mod tests {
     #[test]
     fn a_process_that_a_server_starts_later_is_listed() {
         let mut shell = Command::new("sh");
-        // What a shell starts beside itself has no input unless told: `cat` would end at once.
+        // A shell gives the processes that it starts in the background no input unless told: `cat`
+        // would end at once.
         shell.args(["-c", "echo; read go; exec 3<&0; cat <&3 & echo $!; wait"]);
         let mut shell =
             shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("every Linux has sh");

@@ -16,7 +16,7 @@ pub struct Mapping {
     pub holds: Held,
 }
 
-/// What a mapping holds.
+/// The content of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
     /// A file from `offset` on. Its bytes are to be had at `bytes`: another path where its name has

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 /// file systems go some forty deep.
 const FRAMES_MAX: u16 = 96;
 
-/// What the kernel is asked for.
+/// The samples asked of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     pub thread: u32,
@@ -48,7 +48,7 @@ pub fn open(request: &Request) -> io::Result<OwnedFd> {
     attributes.sample_period = request.period_ns;
     attributes.set_disabled(1);
     attributes.set_inherit(1);
-    // Whose child a process is: one that ended had its parent's mappings.
+    // Record whose child a process is: one that ended had its parent's mappings.
     attributes.set_task(1);
     attributes.set_use_clockid(1);
     attributes.set_exclude_callchain_user(1);

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use super::event::{self, Open, Request};
 use super::ring::{Drained, Ring};
 
-/// What is open: closing it ends the samples.
+/// The open events: closing it ends the samples.
 #[derive(Debug)]
 pub struct Following {
     events: Vec<OwnedFd>,

@@ -25,7 +25,7 @@ fn cpp(name: &str) -> Option<String> {
         return None;
     }
     let options = DemangleOptions::new().no_params().no_return_type();
-    // What the compiler adds behind it is no part of the grammar everywhere.
+    // The suffix that the compiler adds is no part of the grammar everywhere.
     let symbol = Symbol::new(name).or_else(|_| Symbol::new(without_suffix(name))).ok()?;
     let plain = symbol.demangle_with_options(&options).ok()?;
     Some(plain.split(" [clone").next().unwrap_or(&plain).to_owned())

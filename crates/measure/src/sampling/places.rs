@@ -65,7 +65,7 @@ impl Places {
     /// Where a process is at an address of its own.
     pub fn at(&mut self, process: u32, address: u64) -> Place {
         let found = self.code(process).and_then(|code| code.at(address)).cloned();
-        // What is nowhere any more was made by the program, and is unmapped by now.
+        // Code in no mapping any more was made by the program, and is unmapped by now.
         let Some(mapping) = found else { return bare("[anonymous]") };
         match mapping.holds {
             Held::Anonymous => bare("[anonymous]"),

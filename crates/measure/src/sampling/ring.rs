@@ -26,7 +26,7 @@ pub struct Ring {
     bytes: u64,
 }
 
-/// What a buffer held.
+/// The content of a buffer.
 #[derive(Debug, Default)]
 pub struct Drained {
     pub records: Vec<Record>,

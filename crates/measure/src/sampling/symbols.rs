@@ -52,7 +52,7 @@ struct Frames {
     entries_address: u64,
 }
 
-/// What lies at an address.
+/// The symbol at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found<'a> {
     /// A function with a name, as the linker knows it.
@@ -140,7 +140,7 @@ impl Symbols {
         })
     }
 
-    /// What lies at an address of the file.
+    /// The symbol at an address of the file.
     pub fn at(&self, address: u64) -> Found<'_> {
         let after = self.functions.partition_point(|function| function.address <= address);
         let before = self.functions[..after].last();

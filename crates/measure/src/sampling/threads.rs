@@ -36,7 +36,7 @@ pub fn own_thread() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()
 }
 
-/// What was spent between two moments; those that spent nothing are left out.
+/// The time spent between two moments; those that spent nothing are left out.
 pub fn between(before: &Snapshot, after: &Snapshot) -> Vec<ThreadTime> {
     let spent = after.values().filter_map(|now| {
         let then = before.get(&now.thread);

@@ -59,7 +59,7 @@ fn depth_of_worth(count: usize, effective: f64, confidence: f64) -> Option<usize
     let depth = depth(count, confidence)?;
     let midpoint = (count + 1) as f64 / 2.0;
     let distance = (midpoint - depth as f64) * (count as f64 / effective).sqrt();
-    // What falls outside is the extreme itself: `effective` samples alone would have had bounds.
+    // A position outside is the extreme itself: `effective` samples alone would have had bounds.
     Some((midpoint - distance).floor().max(1.0) as usize)
 }
 

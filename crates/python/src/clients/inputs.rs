@@ -1,4 +1,5 @@
-//! What a calling program in Python needs of the one in Rust: the same inputs, the same answer.
+//! The parts of the calling program in Rust that the one in Python uses: the same inputs, the same
+//! answer.
 
 use loadstone_clients::oo1::{Kind, Link, Measure, Part, Visits};
 use loadstone_datasets::oo1::{Connection, NewPart};
@@ -6,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-/// What an iteration of a measure works on: see `_core.pyi`.
+/// The inputs of an iteration of a measure: see `_core.pyi`.
 #[pyfunction]
 pub fn oo1_inputs<'py>(
     py: Python<'py>,

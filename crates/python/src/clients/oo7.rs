@@ -60,7 +60,7 @@ fn oo7_client(
     Ok(Client { client: Mutex::new(Held::Oo7(client)) })
 }
 
-/// What an iteration of an operation works on: see `_core.pyi`.
+/// The inputs of an iteration of an operation: see `_core.pyi`.
 #[pyfunction]
 fn oo7_inputs(
     parts: u64,
@@ -79,7 +79,7 @@ fn oo7_inputs(
     })
 }
 
-/// What each operation must have seen, by a plain evaluation in memory.
+/// The expected answer of each operation, by a plain evaluation in memory.
 #[pyclass(frozen, module = "loadstone._core")]
 struct Oo7Oracle {
     oracle: Oracle,

@@ -1,4 +1,4 @@
-//! What OO7's program in Python needs of the one in Rust: the same rows, the same answer.
+//! The parts of OO7's program in Rust that the one in Python uses: the same rows, the same answer.
 
 use loadstone_clients::oo7::{
     Assembly, Contents, Kind, Letters, Object, Part, Stored, TABLES, Value, Visits, owners, rows_of,

@@ -59,7 +59,7 @@ fn rvm_client(
     Ok(Client { client: Mutex::new(Held::Rvm(client)) })
 }
 
-/// What the first transactions of an iteration of a measure change: see `_core.pyi`.
+/// The changes of the first transactions of an iteration of a measure: see `_core.pyi`.
 #[pyfunction]
 fn rvm_inputs(
     accounts: u64,

@@ -109,7 +109,7 @@ impl Database {
         self.ask(py, move |database| database.take_down(side))
     }
 
-    /// What opening had to mend; None if the database had been closed.
+    /// The repairs that opening had to make; None if the database had been closed.
     #[getter]
     fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let database = self.database(py)?;
@@ -117,7 +117,7 @@ impl Database {
         named(py, fields!(found; records, ended, taken_back, pages)).map(Some)
     }
 
-    /// What has happened since the database was opened: of the buffer, the log and the locks.
+    /// The counters since the database was opened: of the buffer, the log and the locks.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = self.ask(py, lode::Database::counters)?;
         let (buffer, log, locks) = (found.buffer, found.log, found.locks);
@@ -343,7 +343,7 @@ impl Database {
 
 type Named<const N: usize> = [(&'static str, u64); N];
 
-/// What happened in a buffer.
+/// A buffer's counters.
 pub fn of_buffer(
     py: Python<'_>,
     buffer: lode::internals::buffer::Counters,

@@ -33,7 +33,7 @@ pub fn of_mirror<'py>(py: Python<'py>, report: &MirrorReport) -> PyResult<Bound<
     Ok(row)
 }
 
-/// What the copies at a path say, after one of them was told to go on alone: see `_core.pyi`.
+/// The state of the copies at a path, after one of them was told to go on alone: see `_core.pyi`.
 #[pyfunction]
 #[pyo3(signature = (path, alone=None))]
 pub fn lode_mirror<'py>(

@@ -12,7 +12,7 @@ use super::error::{failure, over, query_failure};
 
 const BUSY: &str = "a transaction of the database has not ended: end it before closing";
 
-/// What asking a closed database says.
+/// The error of asking a closed database.
 pub fn closed() -> PyErr {
     over("the database is closed: open it again")
 }

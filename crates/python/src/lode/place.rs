@@ -87,7 +87,7 @@ impl Connection {
         })
     }
 
-    /// What a server tells of its database.
+    /// The answer of a server about its database.
     #[pyo3(signature = (name, text=""))]
     fn told(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
         self.ask(py, |way| match way {

@@ -1,4 +1,4 @@
-//! What a database is asked in QUEL, in Python.
+//! QUEL for programs in Python.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -81,7 +81,7 @@ impl Remote {
         as_dict(py, &self.remote(py)?.tactics().pairs())
     }
 
-    /// What has happened since one connected: in the client's buffer, and on the way.
+    /// The counters since the client connected: in the client's buffer, and on the way.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let remote::Counters { buffer, traffic } = self.remote(py)?.counters();
         let counters = PyDict::new(py);

@@ -63,7 +63,8 @@ pub enum End {
     Rollback,
 }
 
-/// What a transaction in Python and the files that it opened share. One thread at a time is served.
+/// The state that a transaction in Python and the files that it opened share. One thread at a time
+/// is served.
 pub struct Session {
     transaction: Mutex<Option<Either>>,
     owner: Owner,

@@ -1,4 +1,4 @@
-//! What lode can switch, as its code describes it.
+//! The switches of lode, as its code describes them.
 
 use lode::tactics::{self as storage, Description};
 use lode_query::QueryError;

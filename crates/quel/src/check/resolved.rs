@@ -4,7 +4,7 @@ use crate::pattern::Pattern;
 use crate::schema::{Attribute, Kind};
 use crate::tree::{AggregateFunction, BinaryOperator, Name, Span};
 
-/// What an expression yields.
+/// The type of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// A condition.
@@ -49,7 +49,7 @@ pub type SlotSet = u64;
 /// Slots that one statement may use at most.
 pub const SLOTS_MAX: usize = SlotSet::BITS as usize;
 
-/// What a slot of the row vector runs over.
+/// The range of a slot of the row vector.
 #[derive(Debug, Clone)]
 pub enum Slot {
     /// The tuples of a relation.
@@ -191,11 +191,11 @@ pub struct Aggregate {
     pub function: AggregateFunction,
     /// Its argument.
     pub argument: Term,
-    /// What the argument yields.
+    /// The argument's type.
     pub argument_type: Type,
     /// Its by-list; None for a scalar aggregate.
     pub partition: Option<usize>,
-    /// What it runs over; its own qualification.
+    /// Its slots; its own qualification.
     pub scope: Scope,
     /// Where an error about it points.
     pub span: Span,
@@ -203,11 +203,11 @@ pub struct Aggregate {
 
 /// One item of a target list.
 pub struct Column {
-    /// What the result calls it.
+    /// Its name in the result.
     pub name: String,
     /// Its value.
     pub term: Term,
-    /// What that yields.
+    /// The value's type.
     pub type_: Type,
     /// How `retrieve into` stores it.
     pub kind: Kind,
@@ -218,7 +218,7 @@ pub struct Column {
 /// A checked statement.
 #[derive(Debug)]
 pub struct Step {
-    /// What its rows run over.
+    /// The ranges of its rows.
     pub slots: Vec<Slot>,
     /// The by-lists of its aggregates.
     pub partitions: Vec<Partition>,
@@ -226,7 +226,7 @@ pub struct Step {
     pub aggregates: Vec<Aggregate>,
     /// The slots of the statement itself, and its qualification.
     pub scope: Scope,
-    /// What is done with each row.
+    /// The action for each row.
     pub action: Action,
     /// The attributes of a `retrieve`'s rows, or of the relation that a `create` makes.
     pub schema: Vec<Attribute>,
@@ -234,7 +234,7 @@ pub struct Step {
     pub span: Span,
 }
 
-/// What a statement does with its rows.
+/// The action of a statement on its rows.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the fields are those of the tree")]
 pub enum Action {

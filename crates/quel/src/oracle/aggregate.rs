@@ -66,7 +66,7 @@ pub(super) fn values(
     totals.into_iter().map(|total| total.finish(aggregate)).collect()
 }
 
-/// What one group has added up to so far.
+/// The running totals of one group.
 #[derive(Debug, Clone)]
 struct Total {
     count: i64,

@@ -13,7 +13,7 @@ use crate::schema::Kind;
 use crate::tree::Span;
 use crate::value::{OwnedValue, Value};
 
-/// What one statement does to one relation.
+/// The changes of one statement to one relation.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Whether the rows named are deleted.

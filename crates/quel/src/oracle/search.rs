@@ -13,7 +13,7 @@ use crate::tree::{BinaryOperator, Span};
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-/// What is called for each combination: the current row of each slot.
+/// A function called for each combination: the current row of each slot.
 pub(super) type Each<'e> = dyn FnMut(&[u32], &mut Meter) -> Evaluated<()> + 'e;
 
 /// Counts what a statement costs, and stops it in time.

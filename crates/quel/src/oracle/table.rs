@@ -19,7 +19,7 @@ pub(super) struct Table {
 pub(super) enum Data {
     /// As generated, in the width of the paper's type.
     Generated(Column),
-    /// What a statement made.
+    /// The values that a statement made.
     Values(Vec<OwnedValue>),
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Frame<'a> {
     pub aggregates: Vec<Vec<OwnedValue>>,
 }
 
-/// What a slot runs over.
+/// The range of a slot.
 enum Source {
     Table(Arc<Table>),
     Partition(usize),

@@ -1,4 +1,4 @@
-//! What programs mean, on relations small enough to see the answer.
+//! The meaning of programs, on relations small enough to see the answer.
 
 use loadstone_datasets::{Column, Relation};
 use loadstone_quel::answer::RowEncoder;

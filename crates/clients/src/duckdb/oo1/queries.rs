@@ -34,7 +34,7 @@ const fn columns(query: Query, hop: Hop) -> &'static [Column] {
     }
 }
 
-/// What it writes in a way of its own.
+/// The statements that `DuckDB` writes in a way of its own.
 const fn own(query: Query) -> &'static str {
     match query {
         Query::Update => {

@@ -1,5 +1,5 @@
-//! What both designs share: the environment, the reader and the writer, the index on build, the
-//! ladder's rungs, and what it says about itself.
+//! The parts common to both designs: the environment, the reader and the writer, the index on
+//! build, the ladder's rungs, and what it says about itself.
 
 use std::ffi::CStr;
 use std::ops::Range;

@@ -19,13 +19,13 @@ pub trait Design: Copy + Send + 'static {
     /// Whether parts lead to each other by references, along which lode walks; else by keys.
     const WALKS: bool = false;
 
-    /// What it consists of, for the terms.
+    /// The structures it consists of, for the terms.
     const ACCESS: &'static str;
 
     /// How it names a part that was reached.
     type Handle: Copy;
 
-    /// What it keeps from call to call within a transaction.
+    /// The state it keeps from call to call within a transaction.
     type Kept: Default + Send;
 
     /// Make the files in an empty database, and fill them.

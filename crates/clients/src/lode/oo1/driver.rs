@@ -35,7 +35,7 @@ pub struct Lode<D: Design, P: Place> {
     fresh: bool,
     design: Option<D>,
     writer: Option<P::Writer>,
-    /// What the write transaction did so far, to be done again after a deadlock.
+    /// The changes that the write transaction has made so far, to be made again after a deadlock.
     changes: Vec<Change>,
     store: Store<P>,
 }

@@ -39,7 +39,7 @@ pub struct Hashes {
     builds: Builds,
 }
 
-/// What an index answered, in memory that its next answer uses again.
+/// The ids that an index returned, in memory that its next answer uses again.
 #[derive(Default)]
 pub struct Answer(Vec<u64>);
 

@@ -1,5 +1,5 @@
-//! What parts and connections look like in every design: three words, and a fourth for the build
-//! time. Little-endian; each field lies at a multiple of its size.
+//! The layout of parts and connections, the same in every design: three words, and a fourth for the
+//! build time. Little-endian; each field lies at a multiple of its size.
 //!
 //! | offset | a part | a connection |
 //! |---|---|---|
@@ -34,7 +34,7 @@ pub const PART_BYTES: usize = BUILD_AT + 8;
 /// Bytes of a connection.
 pub const LINK_BYTES: usize = WORDS * 8;
 
-/// What something that is too short for its fields is called.
+/// The error for a record that is too short for its fields.
 pub const TOO_SHORT: Failure = Failure::Malformed("a record that is too short for its fields");
 
 /// The first words of a record in its page.

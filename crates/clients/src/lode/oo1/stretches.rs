@@ -1,4 +1,4 @@
-//! What must be known of the whole database while it is loaded, by stretches of it, so that memory
+//! The facts about the whole database that loading needs, kept by stretches of it, so that memory
 //! does not grow with it.
 
 use std::ops::Range;

@@ -14,7 +14,7 @@ use crate::oo7::record::{self, Design, PART_WORDS, REFERENCES, TITLE_BYTES, TO};
 use crate::oo7::visits::{Letters, Visits};
 use crate::oo7::{Assembly, Object, Part};
 
-/// What something that is too short for its fields is called.
+/// The error for a record that is too short for its fields.
 pub const TOO_SHORT: Failure = Failure::Malformed("a record that is too short for its fields");
 
 const NOWHERE: Failure = Failure::Malformed("a reference that leads nowhere");

@@ -26,7 +26,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// What the transaction has mapped.
+    /// The pages that the transaction has mapped.
     #[inline]
     pub const fn mapping(&self) -> Option<Mapping> {
         self.mapping

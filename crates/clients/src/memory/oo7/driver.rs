@@ -1,4 +1,4 @@
-//! What the loops ask of plain structures.
+//! The driver of the loops over plain structures.
 
 use std::ops::RangeInclusive;
 
@@ -282,7 +282,7 @@ impl Driver for Memory {
 }
 
 impl Composite {
-    /// What is left of one that is deleted, until it is cut off.
+    /// The remains of a deleted part, until it is cut off.
     const fn empty() -> Self {
         let object = Object { id: 0, kind: Kind::of(0), build_date: 0 };
         Self {

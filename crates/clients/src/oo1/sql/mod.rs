@@ -1,4 +1,4 @@
-//! What the drivers that speak SQL to an engine share.
+//! The parts common to all drivers that speak SQL to an engine.
 
 mod query;
 

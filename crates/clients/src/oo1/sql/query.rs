@@ -14,7 +14,7 @@ pub enum Hop {
     Join,
 }
 
-/// What a statement is for.
+/// The purpose of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query {
     Find,

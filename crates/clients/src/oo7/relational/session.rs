@@ -1,4 +1,4 @@
-//! What an engine with relations has of its own: its conversation, and its rows.
+//! The contract of an engine with relations: its conversation, and its rows.
 
 use loadstone_datasets::oo7::Database;
 
@@ -83,7 +83,7 @@ pub trait Session: Send + Sized {
         visit: impl FnMut(&mut Self::Row<'_>) -> Result<(), ClientError>,
     ) -> Result<(), ClientError>;
 
-    /// What it has sent since it was opened.
+    /// Statements sent and round trips made since the session was opened.
     fn sent(&self) -> Sent;
 
     /// As `Driver::size_bytes`.

@@ -1,4 +1,4 @@
-//! What is stored, row by row: the columns of [`crate::oo7::sql::CONTENTS`].
+//! The stored contents, row by row: the columns of [`crate::oo7::sql::CONTENTS`].
 
 use super::{Columns, Session, object, part};
 use crate::error::ClientError;

@@ -1,4 +1,4 @@
-//! What the loops ask of a server, each as one statement or as the tactics have it.
+//! The calls of the loops, each as one statement or as the tactics have it.
 
 use std::ops::{Range, RangeInclusive};
 

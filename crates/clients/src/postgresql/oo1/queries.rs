@@ -43,7 +43,7 @@ const fn procedure(query: Query, hop: Hop) -> Option<&'static str> {
     })
 }
 
-/// What it writes in a way of its own.
+/// The statements that PostgreSQL writes in a way of its own.
 const fn own(query: Query) -> &'static str {
     match query {
         Query::Update => {

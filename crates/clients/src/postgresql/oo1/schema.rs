@@ -30,7 +30,7 @@ const FINISH: [&str; 6] = [
     "VACUUM (ANALYZE) @.connection",
 ];
 
-/// What a function's rows are: parts, or ids of parts.
+/// The columns of a function's rows: parts, or ids of parts.
 const PART_ROWS: &str = "id int4, x int4, y int4, type varchar";
 const ID_ROWS: &str = "id int4";
 
@@ -106,7 +106,7 @@ pub fn load(session: &mut Session, schema: &str, database: &Database) -> Result<
              LANGUAGE plpgsql STABLE SET search_path TO {path} AS $${body}$$"
         ))?;
     }
-    // What comes now defines nothing, so no event trigger changes the path again.
+    // The statements from here on define nothing, so no event trigger changes the path again.
     enter(session, schema)?;
     checkpoint(session)
 }

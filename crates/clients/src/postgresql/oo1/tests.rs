@@ -1,4 +1,5 @@
-//! What needs a server and more than the public interface; see `tests/postgresql.rs` for the rest.
+//! The tests that need a server and more than the public interface; see `tests/postgresql.rs` for
+//! the rest.
 
 use super::{PostgreSql, Query};
 use crate::clocked::Transactions;

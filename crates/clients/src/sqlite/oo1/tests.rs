@@ -1,4 +1,5 @@
-//! What is changed behind the back of a run shows in its answer, and what a look-up leaves behind.
+//! A change behind the back of a run shows in its answer, and so does a row that a look-up leaves
+//! behind.
 
 use loadstone_datasets::oo1::Database;
 use loadstone_measure::work::Meter;
@@ -12,7 +13,7 @@ use crate::oo1::oracle::Oracle;
 use crate::sqlite::file::File;
 use crate::tactics::{Address, Tactics};
 
-/// What a measure sees after a statement that the run knows nothing of, and what it must see.
+/// The answer of a measure after a statement that the run knows nothing of, and the expected one.
 fn seen_and_expected(measure: Measure, behind: &str) -> [(u64, u64); 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("database").display().to_string();
