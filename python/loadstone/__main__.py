@@ -6,9 +6,10 @@ a traceback, and SIGTERM or SIGHUP end the command without a word.
 
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
-from loadstone.diagnostics import guarded
+from loadstone.diagnostics import Exit, guarded
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -19,7 +20,15 @@ def main() -> None:
         # Who ignores one (nohup, a shell's background job) goes on to ignore it.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _heard)
-    sys.exit(guarded(_imported))
+    code: int = Exit.INTERRUPTED
+    # One that comes while another is told: without a handler of ours Python would end as if by
+    # SIGINT, whatever came.
+    with suppress(KeyboardInterrupt):
+        code = guarded(_imported)
+    for number in ENDINGS:
+        if signal.getsignal(number) is _heard:
+            signal.signal(number, signal.SIG_DFL)
+    sys.exit(code)
 
 
 def _heard(number: int, frame: FrameType | None) -> None:

@@ -24,11 +24,25 @@ from loadstone.__main__ import main
 main()
 """
 """The command, to which a signal comes when the module of its first argument is imported."""
+AGAIN = """
+import loadstone.diagnostics
+
+told = loadstone.diagnostics.say
+
+def say(text):
+    os.kill(os.getpid(), {again})
+    told(text)
+
+loadstone.diagnostics.say = say
+"""
+"""A second signal comes while the first is told."""
 
 
-def begun(number: signal.Signals, at: str, ignored: bool = False) -> subprocess.CompletedProcess:
+def begun(
+    number: signal.Signals, at: str, ignored: bool = False, begin: str = BEGIN
+) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-c", BEGIN.format(number=int(number)), at, "tactics", "sqlite"],
+        [sys.executable, "-c", begin.format(number=int(number)), at, "tactics", "sqlite"],
         capture_output=True,
         text=True,
         timeout=100,
@@ -51,3 +65,12 @@ def test_a_signal_that_the_caller_ignores_is_ignored():
     ended = begun(signal.SIGHUP, "typer", ignored=True)
     assert (ended.returncode, ended.stderr) == (Exit.OK, "")
     assert "sqlite" in ended.stdout
+
+
+@pytest.mark.parametrize("again", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_another_is_told_ends_with_the_same_code(again):
+    """Python itself would end as if by SIGINT, with a traceback."""
+    begin = BEGIN.replace("from loadstone.__main__", AGAIN.format(again=int(again)) + "\nfrom"
+                          " loadstone.__main__")  # fmt: skip
+    ended = begun(signal.SIGHUP, "typer", begin=begin)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (Exit.INTERRUPTED, "", "")
