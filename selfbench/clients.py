@@ -52,7 +52,7 @@ def examples() -> Path:
 
 
 def null_operation(samples: int = 200) -> None:
-    """What the loop takes for a call into an engine that does nothing."""
+    """The loop's overhead: a call into an engine that does nothing."""
     client = _core.oo1_client("null", "", [], PARTS)
     found = []
     for iteration in range(samples):
@@ -139,7 +139,7 @@ def huge(folder: Path) -> None:
 
 
 def output(command: Sequence[str]) -> Any:
-    """What a program prints as JSON."""
+    """The output of a program that prints JSON."""
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 

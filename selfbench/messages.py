@@ -162,8 +162,8 @@ def _spun() -> float:
 
 
 def saved(path: Path, message_ns: float) -> None:
-    """What the formula makes of a record's warm queries on servers: their samples have the server's
-    CPU time."""
+    """The formula's prediction for a record's warm queries on servers: their samples have the
+    server's CPU time."""
     run = record.read(path)
     for result in run.results:
         served = any(sample.server_cpu_ns is not None for sample in result.samples)

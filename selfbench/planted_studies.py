@@ -64,7 +64,7 @@ BESIDE_TRUTH = "a share by both ends beside the truth"
 
 @dataclass
 class Counts:
-    """What was so, how often, and of how many; and shares' errors, in points."""
+    """Counts of an event and of its opportunities; and shares' errors, in points."""
 
     so: Counter[str] = field(default_factory=Counter)
     of: Counter[str] = field(default_factory=Counter)

@@ -39,7 +39,7 @@ STEP = "select too from connection where frm = ?"
 def in_rounds(
     sides: Mapping[str, Callable[[], float]], rounds: int, seed: int
 ) -> dict[str, list[float]]:
-    """What each side gives in each round, after one that does not count."""
+    """The figures of each side in each round, after one that does not count."""
     draw = random.Random(seed)
     found: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(rounds + 1):

@@ -1,4 +1,4 @@
-"""What the sampler of a time budget does to statements whose work is known, and whether its samples
+"""The effect of a time budget's sampler on statements whose work is known, and whether its samples
 tell their time.
 
     pair = a block of statements with the sampler, and the same block without, in a random order

@@ -121,7 +121,7 @@ def command_of(part: str, folder: Path) -> list[str]:
 
 
 def told(side: str, folder: Path, question: str, memory_bytes: int) -> dict[str, int] | str:
-    """What a process of its own found, or its last line where it failed."""
+    """The counts of a process of its own, or its last line where it failed."""
     command = [*command_of(side, folder), "--question", question, "--memory", str(memory_bytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

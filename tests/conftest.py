@@ -86,5 +86,6 @@ def seed(pytestconfig: pytest.Config) -> int:
 
 @pytest.fixture
 def chance(seed: int, request: pytest.FixtureRequest) -> random.Random:
-    """What a test draws from: another sequence for each test, the same in every run of a seed."""
+    """The source of a test's draws: another sequence for each test, the same in every run of a
+    seed."""
     return random.Random(f"{seed} {request.node.name}")

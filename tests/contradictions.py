@@ -1,4 +1,4 @@
-"""What a report may not say beside what it says, or beside what its record says.
+"""The contradictions that a report may not contain, in itself or with its record.
 
 A checker, not a test: it reads the record by itself, and the report as text, and shares no code
 with either. `test_contradictions.py` feeds it; `python tests/contradictions.py RECORD…` looks at
@@ -129,7 +129,7 @@ def _unproved(markdown: str, page: str, table: str) -> Iterator[str]:
 
 def _panels(run: Run, page: str) -> Iterator[str]:
     cold = [result for result in run.results if result.cell.temperature == "cold"]
-    # What has no answer to make (a rung of a ladder) may read nothing.
+    # An operation without an answer (a rung of a ladder) may read nothing.
     asked = all(result.answers for result in cold if result.samples)
     for strip in () if not asked else re.findall(r"<td>cold</td>.*?</tr>", page, re.DOTALL):
         if re.search(r'<td class="n">0 B</td>', strip):

@@ -61,7 +61,7 @@ class Desk:
         return read(self.record)
 
     def leftovers(self) -> list[str]:
-        """What a run left in the scratch folder, and processes that still work in it."""
+        """The files that a run left in the scratch folder, and processes that still work in it."""
         files = [path.name for path in self.scratch.glob("*")] if self.scratch.is_dir() else []
         processes = [
             entry.name

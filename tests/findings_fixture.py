@@ -139,5 +139,5 @@ Rule = Callable[[Evidence], Iterable[Finding]]
 
 
 def found_by(rule: Rule, run: Run) -> list[Finding]:
-    """What one rule says of a record."""
+    """The findings of one rule on a record."""
     return list(rule(Evidence(summarise(run))))

@@ -331,7 +331,7 @@ def _users() -> tuple[UsersPoint, ...]:
 
 
 def _calibration(**figures: float | None) -> dict[str, float | None]:
-    """What a session measured of the instrument; `figures` replace some."""
+    """A session's measurements of the instrument; `figures` replace some."""
     measured = {
         "clock.resolution_ns": 20.0,
         "clock.cost_ns": 24.1,

@@ -24,7 +24,7 @@ FACTORS = {
     "min-heap": {"durability": 0.5, "parallelism": 1.0, "cache": 1.0, "join": 1.0},
     "select-1%-heap": {"durability": 1.0, "parallelism": 4.0, "cache": 1.25, "join": 1.0},
 }
-"""What each switch multiplies an operation's time by."""
+"""The factor by which each switch multiplies an operation's time."""
 TOGETHER: dict[str, float] = {"min-heap": 1.0, "select-1%-heap": 1.0}
 """And all of them, besides."""
 NOISE: dict[str, float] = {"min-heap": 0.003, "select-1%-heap": 0.003}

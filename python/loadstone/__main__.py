@@ -17,7 +17,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main() -> None:
     """Run the `loadstone` command and exit with its code."""
     for number in ENDINGS:
-        # Who ignores one (nohup, a shell's background job) goes on to ignore it.
+        # A program that ignores a signal (nohup, a shell's background job) goes on to ignore it.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _heard)
     code: int = Exit.INTERRUPTED

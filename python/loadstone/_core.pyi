@@ -463,7 +463,7 @@ class LodeConnection:
     def place(self) -> str:
         """The process and the thread that execute, as the kernel names them: `17/task/18`."""
     def told(self, name: str, text: str = "") -> str:
-        """What a server tells, or does, by name; an unknown name is answered with all there are."""
+        """Ask a server by name, or have it act; an unknown name is answered with all there are."""
     def close(self) -> None: ...
 
 @final

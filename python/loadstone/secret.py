@@ -166,7 +166,7 @@ def arguments(given: Sequence[str]) -> list[str]:
 def _argument(before: str, text: str) -> str:
     if text.startswith("--on="):
         return "--on=" + admitted(text.removeprefix("--on="))
-    # What follows another option is a path or a number: it is left as it is, unless it is a URL.
+    # The text after another option is a path or a number: it is left as it is, unless it is a URL.
     free = before == "--on" or (not before.startswith("-") and _KEYWORDS.match(text))
     return admitted(text) if free or _SCHEME.search(text) else text
 

@@ -71,7 +71,8 @@ def cells(
 
 
 def covered(desk: Desk) -> list[str]:
-    """What keeps a run of root's from dropping everybody's page cache; nothing for others."""
+    """The command that keeps a run of root's from dropping everybody's page cache; nothing for
+    others."""
     switch = desk.folder / "drop_caches"
     switch.touch()
     prefix = [*COVERED, str(switch)]

@@ -1,4 +1,4 @@
-"""What a user is told who mistypes: in the words of the command line, and what to do instead."""
+"""Errors told to a user who mistypes: in the words of the command line, and what to do instead."""
 
 import pytest
 from desk import Desk

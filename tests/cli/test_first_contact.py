@@ -1,4 +1,4 @@
-"""What a new user meets: a plain wheel without extras, another operating system."""
+"""The first steps of a new user: a plain wheel without extras, another operating system."""
 
 import subprocess
 import sys

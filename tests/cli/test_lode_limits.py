@@ -1,5 +1,5 @@
-"""What a page server has only so much of: descriptors and connections. Who comes too much is told
-so; who is served already does not notice."""
+"""The limits of a page server: descriptors and connections. A client too many is told so; clients
+that are served already do not notice."""
 
 import os
 import resource

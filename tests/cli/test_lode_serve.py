@@ -202,7 +202,7 @@ def test_what_is_in_the_way_is_told(desk: Desk):
     assert (desk.folder / "file").read_text() == "mine"
     assert not (desk.folder / "none.lode").exists()
     assert not (desk.folder / "other").exists()
-    # What could not be served was closed.
+    # A database that could not be served was closed.
     with lode.Database(desk.folder / "b.lode", "open") as database:
         assert database.recovery is None
 

@@ -144,7 +144,7 @@ class Terminal:
         os.write(self._descriptor, text.encode())
 
     def until(self, words: str) -> str:
-        """What is shown up to these words, since the last call."""
+        """The output up to these words, since the last call."""
         while words not in self.shown:
             try:
                 found = os.read(self._descriptor, 4096)

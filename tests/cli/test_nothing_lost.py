@@ -77,7 +77,8 @@ def test_a_run_killed_anywhere_keeps_what_it_told_and_is_resumed(
 def killed_somewhere(
     process: subprocess.Popen[str], lines: int, chance: random.Random
 ) -> tuple[set[tuple[str, str]], list[int]]:
-    """What a run had told on stderr when SIGKILL struck, and the workers that it left alone."""
+    """The cells that a run had told on stderr when SIGKILL struck, and the workers that it left
+    alone."""
     assert process.stderr is not None
     told = "".join(process.stderr.readline() for _ in range(lines))
     for _ in range(chance.randrange(SPIN_MAX if lines else SPIN_START_MAX)):

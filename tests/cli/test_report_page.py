@@ -69,7 +69,7 @@ document.getElementById("result").textContent = JSON.stringify({
 def look(
     page: str, width_px: int, folder: Path, script: str = LOOK
 ) -> tuple[dict[str, Any], list[str]]:
-    """What the script saw in a frame of that width, and what the browser complained of."""
+    """The measurements of the script in a frame of that width, and the browser's complaints."""
     wrapper = folder / "wrapper.html"
     frame = f'<iframe id="page" style="width:{width_px}px;height:900px;border:0"'
     wrapper.write_text(

@@ -31,7 +31,7 @@ def test_engines_agree_warm_and_cold(desk: Desk) -> None:
         for temperature in ("warm", "cold"):
             assert found[measure, "sqlite", temperature][0] == "ok"
         assert found[measure, "memory", "warm"][0] == "ok"
-        # What has no program for OO7, and what keeps nothing, are gaps with their reasons.
+        # An engine without a program for OO7, or one that keeps nothing, is a gap with its reason.
         assert found[measure, "memory", "cold"][0] == "gap"
         assert found[measure, "python-null", "warm"] == ("gap", "it has no program for OO7")
     commits = [

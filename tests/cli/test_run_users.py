@@ -35,7 +35,7 @@ def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
     assert "closed loop" in shown
     assert "open loop" in shown
 
-    # What a run leaves that was killed in the middle of its loops.
+    # The record of a run that was killed in the middle of its loops.
     with sqlite3.connect(desk.record) as connection:
         connection.execute("DELETE FROM users WHERE rowid > 1")
     connection.close()

@@ -1,4 +1,4 @@
-"""What `make bench` runs works: its programs are called by nothing else."""
+"""The programs of `make bench` work: nothing else calls them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a study decides while it runs, on real engines and on the one whose times are planted: each
+"""A study's decisions while it runs, on real engines and on the one whose times are planted: each
 decision is in the record, follows from the samples there, and is carried out."""
 
 import pytest
@@ -60,7 +60,7 @@ def mapped(run: Run, operation: str) -> tuple[StudiedOperation, dict[str, Switch
     switches = {each.switch.tactic: each for each in one.switches}
     for detail in switch_details(run, found):
         if detail.operation.name == operation:
-            # What the map shows stands on blocks, which its cell opens.
+            # The map's figures stand on blocks, which its cell opens.
             effect = switches[detail.effect.switch.tactic]
             assert len(detail.alone) >= BLOCKS_MIN or effect.alone is None
             assert len(detail.last) >= BLOCKS_MIN or effect.last is None

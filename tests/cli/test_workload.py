@@ -43,7 +43,7 @@ def test_a_query_and_a_file_are_enough(desk: Desk) -> None:
     assert ran.returncode == 0, ran.stderr
     run = desk.read()
     assert [answer.rows for result in run.results for answer in result.answers] == [2] * 4
-    # What a page says to run is the same plan again.
+    # The command that a page prints makes the same plan again.
     again = desk.run("report", str(desk.record), "--format", "md").stdout
     assert "loadstone run --sql" in again
     file = desk.folder / "query.sql"

@@ -60,7 +60,7 @@ def said(engine: Engine, text: str) -> str:
 
 
 def as_rows(answer: object) -> list[tuple[object, ...]]:
-    """What `read` gave, as Python rows; as to blanks see `trimmed`."""
+    """The rows of an answer that `read` gave, as Python rows; as to blanks see `trimmed`."""
     if isinstance(answer, pa.Table):
         return list(zip(*(c.to_pylist() for c in answer.columns), strict=True))
     assert isinstance(answer, Iterable)

@@ -157,8 +157,8 @@ def test_its_tables_are_read_and_every_write_is_refused(theirs: Theirs) -> None:
         except LoadstoneError:
             assert theirs.rows() == before, text
             continue
-        # What is not refused has no effect here: a setting of one transaction, a checkpoint of
-        # nothing. None of it is a query, so no workload has it.
+        # A statement that is not refused has no effect here: a setting of one transaction, a
+        # checkpoint of nothing. None of it is a query, so no workload has it.
         assert text in WITHOUT_EFFECT, text
         assert engine.terms()[TABLES] == READ_ONLY
     assert theirs.rows() == before

@@ -43,8 +43,8 @@ TOGETHER = (
 SHARED = (
     "sqlite?durability=none", "sqlite?access=objects", "lode?locks=page&place=server", "postgresql",
 )  # fmt: skip
-"""What two programs can have open: of LMDB, lode and DuckDB a process opens a file once, and the
-tests of `crates/clients` have readers and writers at once."""
+"""The clients of which two programs can be open: of LMDB, lode and DuckDB a process opens a file
+once, and the tests of `crates/clients` have readers and writers at once."""
 ALONE = ("memory", "python-dict", "python-null", "zodb", "ladybug")
 CONTENTS = ("scan", "lookup", "group", "reverse-batch", "traversal-batch")
 
@@ -210,7 +210,7 @@ def test_a_link_that_does_not_lead_both_ways_is_caught(client: Client, statement
     with pytest.raises(EngineError, match=r"with other connections than it was given"):
         client.users(0, WRITERS, DURATION_NS, None)
     spoil(client, "DROP TRIGGER spoil")
-    # What the users inserted is gone all the same.
+    # The rows that the users inserted are gone all the same.
     assert client.measure("scan", 1).checksum == answer("scan")[1]
 
 

@@ -22,7 +22,7 @@ DATABASE = Database(PARTS)
 ORACLE = _core.Oo1Oracle(PARTS)
 NULL_CLIENTS = ("null", "python-null")
 LOST = ("memory", "python-dict")
-"""What they hold ends with their process, or with `stop`."""
+"""Their content ends with their process, or with `stop`."""
 DEFAULTS = (
     "sqlite", "lmdb", "lode", "lode?place=server", "duckdb", "postgresql",
     "postgresql?place=tcp", "zodb", "ladybug",
@@ -60,7 +60,7 @@ GAPS_OF_DESIGNS = {
 }  # fmt: skip
 """A client declares what one of its designs can do; the others say at the call that they cannot."""
 CONTENTS = ("scan", "lookup", "group")
-"""What of 200 parts and their connections a thousand draws show."""
+"""Measures whose thousand draws show the contents of 200 parts and their connections."""
 TERMS = ("version", "durability", "isolation", "cache", "parallelism")
 
 Answer = tuple[int, str]
@@ -241,7 +241,7 @@ def test_the_terms_are_the_contracts(client: Client) -> None:
         return
     assert [name for name in TERMS if not terms.get(name)] == []
     assert all(isinstance(value, str) for value in terms.values())
-    # What was asked is what is read back, word for word: a report compares the two.
+    # The values asked for are the values read back, word for word: a report compares the two.
     own_words = {"durability"} if client.name == "zodb" else set()
     for tactic in set(client.capabilities.tactics) - own_words:
         assert terms[tactic] == client.tactic(tactic), tactic

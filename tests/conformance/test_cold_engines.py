@@ -154,7 +154,7 @@ def read_by_calls() -> int:
 def test_lode_opens_with_its_headers_and_two_pages_of_its_catalog(
     relations: int, tactic: tuple[str, str], folder: Path
 ) -> None:
-    """What is taken off the bound of the data in its memory is what it read, and no more."""
+    """The bytes taken off the bound of the data in its memory are those it read, and no more."""
     engine = LodeEngine(Variant("lode", (tactic,)), folder, "run1")
     engine.start()
     try:

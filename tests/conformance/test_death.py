@@ -221,7 +221,8 @@ def test_a_server_killed_anywhere_leaves_no_memory(
         process.communicate()
         PostgresqlEngine.abandon(folder)
         shutil.rmtree(folder)
-    # What a server of another test has only just made, or freed, is there in some readings.
+    # An object that a server of another test has only just made, or freed, is there in some
+    # readings.
     left = [of_the_kernel() - before for _ in range(READINGS)]
     assert not set.intersection(*left)
 

@@ -1,4 +1,5 @@
-"""What every engine that answers must do. One suite; a new engine is one more name in conftest."""
+"""The contract of every engine that answers. One suite; a new engine is one more name in
+conftest."""
 
 from collections.abc import Sequence
 from pathlib import Path

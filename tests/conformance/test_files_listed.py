@@ -71,7 +71,8 @@ def held(pid: int) -> dict[File, str]:
 
 
 def of(system: System) -> dict[File, str]:
-    """What all processes of a system hold: this one, which embeds it, and its servers'."""
+    """The files that all processes of a system hold: this one, which embeds it, and its
+    servers'."""
     pids = [os.getpid(), *system.processes()]
     found: dict[File, str] = {}
     for pid in pids:

@@ -1,6 +1,6 @@
-"""What lode reads back of its tactics is what can be seen from outside: by the system's own tables,
-by the bytes of its files, by who has to wait for whom. Its read-backs come from the open database's
-configuration, and these tests prove that the two agree."""
+"""The tactics that lode reads back are the ones that can be seen from outside: by the system's own
+tables, by the bytes of its files, by who has to wait for whom. Its read-backs come from the open
+database's configuration, and these tests prove that the two agree."""
 
 import fcntl
 import itertools

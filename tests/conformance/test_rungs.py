@@ -39,7 +39,7 @@ def test_requests_that_ask_for_no_data_change_nothing(loaded: Engine) -> None:
 
 
 def test_a_constant_can_be_asked_for_after_a_restart(loaded: Engine) -> None:
-    """What was prepared belonged to the session before."""
+    """A prepared statement belonged to the session before."""
     with suppress(UnsupportedError):
         loaded.ask_constant()
         loaded.stop()

@@ -34,10 +34,11 @@ MAY_LACK = {
     ("postgresql", "wal_compression", "zstd"),
     ("postgresql", "huge_pages", "on"),
 }
-"""What this machine, or this build of a server, may lack; then the switch says so, and nothing is
-lost."""
+"""The switches that this machine, or this build of a server, may lack; then the switch says so, and
+nothing is lost."""
 SLOW = ("duckdb", "postgresql", "ladybug")
-"""Whose many values take seconds to switch to. That they switch at all, other tests show."""
+"""The engines whose many values take seconds to switch to. That they switch at all, other tests
+show."""
 SETS_OTHERS = ("profile",)
 """Tactics whose level depends on their value."""
 

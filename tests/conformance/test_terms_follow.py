@@ -1,5 +1,5 @@
-"""What is read back is what is there: it follows a change behind the lab's back, and it does not
-follow what was asked."""
+"""A term read back is a fact: it follows a change behind the lab's back, and it does not follow
+what was asked."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""What a user's statement changes in its table, and the table as it was: on every engine that takes
-SQL, in a database of ours."""
+"""The changes of a user's statement in its table, and the table as it was: on every engine that
+takes SQL, in a database of ours."""
 
 import pyarrow as pa
 import pytest

@@ -55,7 +55,8 @@ def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
     assert list(PostgresqlEngine.sweep(engine.variant)) == []
 
 
-# What the owner makes on our table `t` or our schema, and what undoes it: RESTRICT would take it.
+# The objects that the owner makes on our table `t` or our schema, and the statements that undo
+# them: RESTRICT would take them.
 TAKEN_ALONG = {
     "trigger": (
         "CREATE TRIGGER depends AFTER INSERT ON {}.t FOR EACH ROW"

@@ -129,7 +129,8 @@ def test_bytes_of_budgets(name: str, file: str, normal, request: pytest.FixtureR
 
 @pytest.mark.parametrize("benchmark", ["wisconsin", "oo1"])
 def test_bytes_of_an_earlier_record(benchmark: str, request: pytest.FixtureRequest) -> None:
-    """What its benchmark declares, which it does not hold, is as the reports of then had it."""
+    """A record that does not hold its benchmark's declarations is shown as the reports of then
+    showed it."""
     run = read(HERE.parent / "data" / f"{benchmark}-schema-5.loadstone")
     data = registry.load_report("md")().render(run)
     check(f"earlier-{benchmark}.md.golden", data, request)

@@ -1,4 +1,4 @@
-"""What every tidy test looks at: the files that are tracked, or would be after `git add`."""
+"""The files that every tidy test reads: those that are tracked, or would be after `git add`."""
 
 import contextlib
 import subprocess

@@ -32,7 +32,7 @@ def modules(texts: Mapping[str, str], crate: str) -> dict[Module, str]:
 
 
 def paths(tree: str) -> Iterator[list[str]]:
-    """What one `use` names: `a::{b, c::d}` is `a::b` and `a::c::d`."""
+    """The paths that one `use` names: `a::{b, c::d}` is `a::b` and `a::c::d`."""
     head, brace, rest = tree.partition("{")
     if not brace:
         yield [part.split(" as ")[0].strip() for part in head.strip().split("::")]

@@ -1,4 +1,4 @@
-"""What the documents and the error hints name exists: paths, links, `make` targets, commands.
+"""The documents and the error hints name things that exist: paths, links, `make` targets, commands.
 
 Looked at: code spans and shell blocks of every Markdown file, and every `hint=` in the Python code.
 """
@@ -173,7 +173,7 @@ def missing_commands(texts: Mapping[str, str], commands: Commands) -> list[str]:
 
 
 def command_problem(words: list[str], commands: Commands) -> str | None:
-    """What is wrong with the words after `loadstone`; None where nothing is."""
+    """The error in the words after `loadstone`; None where there is none."""
     at: tuple[str, ...] = ()
     for word in (word.strip("[]") for word in words):
         is_group = any(len(path) == len(at) + 1 and path[: len(at)] == at for path in commands)

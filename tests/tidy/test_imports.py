@@ -1,4 +1,5 @@
-"""Who may import what: a cheap command line, and libraries with one owner each."""
+"""The imports that each module may have: a cheap command line, and libraries with one owner
+each."""
 
 import ast
 import subprocess
@@ -14,7 +15,7 @@ HEAVY = (
 )  # fmt: skip
 
 OWNERS = {
-    # What only these may import.
+    # The modules that alone may import a library.
     "rich": (
         "report/screen",
         "report/terminal",

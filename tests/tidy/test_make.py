@@ -43,7 +43,8 @@ def left_out(texts: Mapping[str, str]) -> list[str]:
 
 
 def commands_of(folder: Path, makefile: str, target: str) -> list[str]:
-    """What `make` would execute for a target, in its order, of sources that have just changed."""
+    """The commands that `make` would execute for a target, in its order, of sources that have just
+    changed."""
     (folder / "Makefile").write_text(makefile)
     for source in ("crates/a/src/lib.rs", "python/loadstone/a.py", ".venv/.base", ".venv/.tools"):
         (folder / source).parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,7 @@ def commands_of(folder: Path, makefile: str, target: str) -> list[str]:
 
 
 def outdated(folder: Path, makefile: str, target: str) -> list[str]:
-    """What could let a command of a target meet a core that is not of the sources as they are."""
+    """The commands of a target that could meet a core that is not of the sources as they are."""
     commands = commands_of(folder, makefile, target)
     developed = f"PYTHONPATH={folder}/target/developed "
     built = [at for at, command in enumerate(commands) if "--profile develop" in command]

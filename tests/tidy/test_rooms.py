@@ -23,7 +23,7 @@ APART = (
 )  # fmt: skip
 """The first does not reach the second, not even through a third."""
 DOOR = ("__init__", "api")
-"""What `import loadstone` offers, and imports when it is asked for."""
+"""The names that `import loadstone` offers, and imports when one is asked for."""
 PRINTED_ONLY = ("report", "statistics")
 """A report takes values from `analysis` and computes none: types and constants it may name."""
 
@@ -57,7 +57,7 @@ def climbs(texts: Mapping[str, str]) -> list[str]:
 
 
 def reached(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """What each room reaches, and by way of which room it does so first."""
+    """The rooms that each room reaches, and by way of which room it does so first."""
     direct: dict[str, set[str]] = {room: set() for room in ROOMS}
     for _, _, room, target, _ in arrows(texts):
         direct.setdefault(room, set()).add(target)

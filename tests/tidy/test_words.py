@@ -136,8 +136,8 @@ OLD = {
     for now, old in (REPLACED | OF_LODE).items()
 }
 MAYBE = {now: re.compile(old) for now, old in (REPLACED | OF_LODE).items()}
-"""What a text in lower case must hold before it is looked at line by line: without the look around
-a word, most patterns begin with letters, which `re` finds ten times as fast."""
+"""The pattern that a text in lower case must match before it is read line by line: without the look
+around a word, most patterns begin with letters, which `re` finds ten times as fast."""
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 HOST = "a host on a network"

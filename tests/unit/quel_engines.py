@@ -20,7 +20,7 @@ DUCKDB_TYPES = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
 
 
 class InMemory:
-    """What both engines share: relations of one edition at one scale."""
+    """The part common to both engines: relations of one edition at one scale."""
 
     dialect: str
 
@@ -58,8 +58,8 @@ class InMemory:
         return self.answer_of(f'SELECT * FROM "{relation}"')
 
     def answer(self, text: str) -> Answer:
-        """What the program gives, in the terms of `Oracle.answer`; a result relation is dropped,
-        and an update stays."""
+        """The program's answer, in the terms of `Oracle.answer`; a result relation is dropped, and
+        an update stays."""
         statement = self.translated(text)
         if statement.kind == "retrieve":
             return self.answer_of(statement.text)

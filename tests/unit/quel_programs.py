@@ -101,7 +101,7 @@ def updates() -> st.SearchStrategy[Any]:
 
 @cache
 def small_numbers(variables: tuple[str, ...]) -> st.SearchStrategy[Any]:
-    """What fits every attribute."""
+    """Numbers that fit every attribute."""
     return numbers(variables, 1).map(lambda value: tree.binary("mod", value, tree.integer(1000)))
 
 

@@ -1,4 +1,4 @@
-"""What a tactic asks for is a number, and no more than the machine has."""
+"""A tactic's value is a number, and no more than the machine has."""
 
 import pytest
 

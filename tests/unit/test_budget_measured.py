@@ -1,5 +1,5 @@
-"""What is planted in an artificial engine the sampler finds, with the right share; and the rungs of
-a real engine's ladder are what they are called."""
+"""The sampler finds each cost planted in an artificial engine, with the right share; and the rungs
+of a real engine's ladder are what they are called."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What a worker knows of the database behind its program: only what it loaded itself."""
+"""A worker's knowledge of the database behind its program: only what it loaded itself."""
 
 from pathlib import Path
 from typing import Any

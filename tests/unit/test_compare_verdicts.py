@@ -1,4 +1,4 @@
-"""What a comparison calls a difference, at which threshold, and what noise does to it."""
+"""The verdicts of a comparison: the least difference that counts, and the effect of noise on it."""
 
 import itertools
 import json

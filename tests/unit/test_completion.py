@@ -1,4 +1,4 @@
-"""What a shell completes, what is meant by a mistyped name, and tables as JSON."""
+"""Completion in a shell, suggestions for a mistyped name, and tables as JSON."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""What a run's own processes use is its own; what cannot be told apart is not told at all."""
+"""A run's own use of the machine is told apart from that of others; what cannot be told apart is
+not told at all."""
 
 import os
 import subprocess

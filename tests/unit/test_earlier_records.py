@@ -23,7 +23,7 @@ WISCONSIN, OO1 = DATA / "wisconsin-schema-5.loadstone", DATA / "oo1-schema-5.loa
 BEFORE = re.compile(
     r"-host\b|\bfloor[._]|\byardstick|\btwin|--panel|\bawake\b|\bhost\b", re.IGNORECASE
 )
-"""What no value may be called any more."""
+"""Names that no value may have any more."""
 
 
 def test_values_of_a_wisconsin_record_have_the_names_of_now() -> None:
@@ -63,7 +63,7 @@ def test_a_reason_that_blamed_the_host_blames_the_hypervisor() -> None:
 @pytest.mark.parametrize("kind", ["html", "md", "json", "csv"])
 def test_an_earlier_record_is_reported_by_the_names_of_now(path: Path, kind: str) -> None:
     run = read(path)
-    # What the user typed then is shown as it was typed.
+    # A command that the user typed then is shown as it was typed.
     sessions = tuple(replace(session, command="") for session in run.sessions)
     page = registry.load_report(kind)().render(replace(run, sessions=sessions)).decode()
     assert ("select-one-clustered-client" in page) == (path == WISCONSIN)

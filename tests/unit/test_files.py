@@ -1,4 +1,4 @@
-"""What is somebody's own is never replaced by a report."""
+"""A report never replaces a file of the user's own."""
 
 import os
 from pathlib import Path

@@ -317,7 +317,7 @@ def without(rung, run, variant):
 
 
 def test_a_rung_that_the_slowest_lacks_is_passed_over_on_both() -> None:
-    """What both do up to the next rung is compared."""
+    """The work that both do up to the next rung is compared."""
     (found,) = found_by(rungs.find, without("planned", budgeted(PLANNER, LADDER), SLOW))
     assert found.kind == "parsing and planning, and finding the rows"
     share = next(each.figure for each in found.numbers if each.unit == "share")

@@ -1,4 +1,4 @@
-"""What commands print steers no terminal, wherever its words come from: paths, names in databases,
+"""Printed text steers no terminal, wherever its words come from: paths, names in databases,
 records, texts of programs, engines of others."""
 
 import io
@@ -105,7 +105,7 @@ def _toml(text: str) -> str:
 
 
 def _progress(text: str, *, screen: bool) -> None:
-    """What is shown while a run goes on."""
+    """Print the progress of a run."""
     cells = tuple(replace(cell, operation=text, variant=f"{cell.variant}{text}")
                   for cell in SMALL.plan.cells)  # fmt: skip
     plan = replace(SMALL.plan, cells=cells)

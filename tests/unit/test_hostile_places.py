@@ -1,4 +1,4 @@
-"""What lies where we read or write, and who put it there."""
+"""Hostile files where we read or write, and the account that put them there."""
 
 import os
 import sqlite3

@@ -63,7 +63,8 @@ def test_the_machine_disturbs_what_was_measured_on_it(condition, words):
     ],
 )
 def test_more_cpu_time_than_threads_had_contradicts_the_instrument(elapsed_ns, work, words):
-    """What was counted lies outside of what was timed: an insert once had its checking counted."""
+    """The work was counted outside of the time that was measured: an insert once had its checking
+    counted."""
     reason = validity.of_work([*samples(elapsed_ns), Sample(1, 0, 1, 0, elapsed_ns, **work)])
     assert words in reason
     assert bool(reason) == bool(words)

@@ -1,4 +1,4 @@
-"""What labels claim, held against truth that is made up: how often each is false.
+"""The labels' claims, held against truth that is made up: how often each is false.
 
 `docs/method.md` says of each label when it would be false; the numbers here are its evidence. Every
 trial draws engines whose true times are known, with what variations differ by in common to all.

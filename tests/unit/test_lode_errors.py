@@ -1,5 +1,5 @@
-"""What lode says when something is wrong: what, where, and what helps. Nothing is said to be
-damaged that is not, no disk to be full that is not, and no traceback ends anything."""
+"""The errors of lode: what, where, and what helps. Nothing is said to be damaged that is not, no
+disk to be full that is not, and no traceback ends anything."""
 
 import os
 import shutil

@@ -18,7 +18,7 @@ from loadstone.lode import Database, DeadlockError, LodeError, connect
 
 
 def in_a_child(act: Callable[[], object]) -> str:
-    """What lode told a child that this process forks; empty if it was told nothing."""
+    """The error that lode told a child that this process forks; empty if it was told nothing."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # A server has a thread, of which Python warns: that is what is tested.
@@ -131,7 +131,7 @@ def test_a_child_waits_for_no_thread_of_its_parent(tmp_path, tactics, has_open):
         tree = looking.btree("numbers")
         if not has_open:
             looking.rollback()
-        # Who looks keeps out who changes.
+        # A process that reads keeps out one that changes.
         with at_work(database.checkpoint if has_open else commit):
             for asked in ASKED_HERE * 3:
 

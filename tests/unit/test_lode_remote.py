@@ -27,7 +27,7 @@ def remote(server) -> Iterator[Remote]:
 
 
 def in_another_thread(act: Callable[[], Any]) -> Any:
-    """What it answers there, or what it raises."""
+    """The answer there, or the error raised."""
     outcome: list[Any] = []
 
     def run() -> None:

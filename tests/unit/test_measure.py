@@ -1,4 +1,4 @@
-"""What `crates/python` adds to `crates/measure`: types, defaults, errors."""
+"""The part that `crates/python` adds to `crates/measure`: types, defaults, errors."""
 
 import mmap
 import os

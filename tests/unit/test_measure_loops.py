@@ -1,4 +1,4 @@
-"""What `crates/python` adds to open loops and their tallies: types, defaults, errors."""
+"""The part that `crates/python` adds to open loops and their tallies: types, defaults, errors."""
 
 import zlib
 

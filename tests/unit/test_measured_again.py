@@ -1,4 +1,4 @@
-"""What others disturbed is measured again while there is time, and counts where it was calmer. The
+"""A disturbed cell is measured again while there is time, and counts where it was calmer. The
 engine is real; the machine's state is what the test says."""
 
 import itertools

@@ -1,4 +1,5 @@
-"""What crosses the pipe: every message arrives as it was sent, and nothing else passes for one."""
+"""The messages of the pipe: every message arrives as it was sent, and nothing else passes for
+one."""
 
 import dataclasses
 import json

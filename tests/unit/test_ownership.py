@@ -1,4 +1,5 @@
-"""What a run makes in a user's database is told by its name and its mark, and by nothing less."""
+"""A run's own objects in a user's database are known by their name and their mark, and by nothing
+less."""
 
 import pytest
 

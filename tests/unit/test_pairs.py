@@ -1,4 +1,4 @@
-"""What a ratio is made of: pairs of samples, and blocks where there are enough of them."""
+"""The samples that make a ratio: pairs of samples, and blocks where there are enough of them."""
 
 from math import isclose
 
@@ -34,7 +34,7 @@ def test_samples_of_one_block_are_one_observation() -> None:
 
 
 def test_blocks_of_one_fork_are_one_observation() -> None:
-    """What a process drew when it started stays: many blocks of it are no many observations."""
+    """A process keeps what it drew when it started: many blocks of it are no many observations."""
     drawn = (100, 140, 95, 130, 90, 120, 110, 105, 135, 92)
     a_block_each, ten_blocks_each = ([], []), ([], [])
     for number, elapsed_ns in enumerate(drawn):

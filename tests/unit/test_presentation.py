@@ -1,4 +1,5 @@
-"""What a benchmark declares of itself: kept as it is, refused where it says what nobody may."""
+"""The declarations of a benchmark: kept as they are, refused where they say what nobody
+may."""
 
 import json
 import sqlite3

@@ -104,7 +104,7 @@ def test_the_documents_examples_run(tmp_path):
      ("no regression", True, "skip", "failed"), ("no regression", False, "pass", "failed")],
 )  # fmt: skip
 def test_only_a_decided_change_passes(pytester, outcome, failed, undecided, word):
-    # What is measured is decided elsewhere: here, what a test makes of it.
+    # The verdict is made elsewhere: here, what a test makes of it.
     pytester.makeconftest(f"""
         import loadstone
         from types import SimpleNamespace as S

@@ -1,4 +1,4 @@
-"""What a record may hold is declared column by column: the rest is neither written nor believed."""
+"""A record's columns are declared one by one: the rest is neither written nor believed."""
 
 import sqlite3
 from contextlib import closing
@@ -21,7 +21,7 @@ OLD = {
     2: [("condition", "yardstick_ns")],
     3: [],
 }
-"""What a record of an old schema has not."""
+"""The columns that a record of an old schema lacks."""
 
 
 def made_old(path, version):

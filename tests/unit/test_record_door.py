@@ -207,7 +207,7 @@ def cut_short(folder: Path, pages: int) -> tuple[bytes, bytes]:
 
 
 def restored(folder: Path, data: bytes, journal: bytes) -> bytes:
-    """What SQLite itself makes of them."""
+    """The bytes that SQLite itself makes of them."""
     path = folder / "restored"
     path.write_bytes(data)
     beside = path.with_name("restored-journal")

@@ -180,7 +180,7 @@ def compared(a: Run, b: Run, form: str) -> None:
 
 
 def left_of(run: Run) -> None:
-    """What a resumed run looks at before it starts anything."""
+    """Read all that a resumed run reads before it starts anything."""
     benchmark = registry.load_benchmark(run.plan.benchmark)()
     check_plan(run.plan, benchmark)
     resumption.is_left(run, benchmark)

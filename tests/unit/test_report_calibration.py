@@ -1,4 +1,4 @@
-"""What a report tells of its own instrument: every figure, its limit, and what follows from it."""
+"""A report's account of its own instrument: every figure, its limit, and what follows from it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What stands beside a figure wherever the figure stands, and what stands there only by right."""
+"""The marks that stand beside a figure wherever the figure stands, and only by right."""
 
 import io
 import re

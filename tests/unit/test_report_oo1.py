@@ -205,7 +205,7 @@ def test_markdown_has_the_papers_tables(whole: Summary) -> None:
     assert "Table VI. Small remote database without locality; s, as printed" in text
     assert "- Table III. Large remote database: not run at 200,000: add --rows 200000" in text
     assert "Systems of the paper, re-implemented: INDEX as lode?access=links, INDEX with" in text
-    # What took part in no comparison has no figure: structs in memory are never cold.
+    # An engine that took part in no comparison has no figure: structs in memory are never cold.
     (cold,) = (line for line in text.splitlines() if line.startswith("| lookup, cold"))
     assert cold.split("|")[8].strip() == "gap"
 

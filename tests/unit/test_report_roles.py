@@ -1,4 +1,4 @@
-"""What is no competitor is shown and never ranked; unequal terms stand at the cell."""
+"""A variant that is no competitor is shown and never ranked; unequal terms stand at the cell."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What is printed of a ratio and of an exponent is what the samples leave certain."""
+"""A printed ratio or exponent says no more than the samples leave certain."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a run says about itself."""
+"""A run's verdict on itself."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What an engine counts of its own work: kept with each sample, shown beside its figures."""
+"""An engine's counts of its own work: kept with each sample, shown beside its figures."""
 
 import csv
 import io

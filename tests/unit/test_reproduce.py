@@ -1,4 +1,4 @@
-"""What a page says to run gives the page's own plan, whatever had been chosen."""
+"""A page's command gives the page's own plan, whatever had been chosen."""
 
 import json
 import shlex
@@ -62,12 +62,12 @@ SWITCHES = {
     "duckdb": ("durability", "parallelism=1,2", "parallelism=2,1"),
     "sqlite?durability=none": ("durability", "cache=1048576,2097152"),
 }
-"""What may be varied, by variant."""
+"""The tactics that may be varied, by variant."""
 
 
 @st.composite
 def chosen(draw: st.DrawFn) -> dict:
-    """What a user may choose, each of it or none."""
+    """The choices that a user may make, each of them or none."""
     name = draw(st.sampled_from(("wisconsin", "oo1")))
     edition = draw(st.sampled_from(EDITIONS[name]))
     scales = (10_000,) if edition == "1983" else (10_000, 20_000)
@@ -87,7 +87,7 @@ def chosen(draw: st.DrawFn) -> dict:
 
 @st.composite
 def studied(draw: st.DrawFn) -> dict:
-    """What a user may choose of a study."""
+    """The choices that a user may make for a study."""
     variant = draw(st.sampled_from(sorted(SWITCHES)))
     vary = draw(st.lists(st.sampled_from(SWITCHES[variant]), min_size=1, max_size=2,
                          unique_by=lambda text: text.partition("=")[0]))  # fmt: skip

@@ -1,4 +1,4 @@
-"""What `--resume` does with a record before anything is measured; and how a study's end is told."""
+"""The work of `--resume` on a record before anything is measured; and how a study's end is told."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""What a machine's changing speed leaves certain of a time, and of a ratio over two records."""
+"""The certainty that a machine's changing speed leaves of a time, and of a ratio over two
+records."""
 
 from types import SimpleNamespace
 

@@ -1,5 +1,5 @@
-"""What follows where a statement was ended because it took longer than its block allows: a change
-may be there or not, so its relation is made right before anything else is measured."""
+"""The steps after a statement was ended because it took longer than its block allows: a change may
+be there or not, so its relation is made right before anything else is measured."""
 
 from types import SimpleNamespace
 

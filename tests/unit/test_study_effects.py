@@ -1,5 +1,5 @@
-"""What a study computes, on tables of times that are given: identities that hold for any times, and
-truths worked out by hand."""
+"""The computations of a study, on tables of times that are given: identities that hold for any
+times, and truths worked out by hand."""
 
 from itertools import combinations
 from math import log

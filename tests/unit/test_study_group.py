@@ -145,7 +145,7 @@ def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
 
 
 def test_without_time_a_turn_has_one_sample_and_there_are_as_many_blocks() -> None:
-    """What goes with a sample (its answer's check, its undo) may take longer than the sample."""
+    """A sample's company (its answer's check, its undo) may take longer than the sample."""
     _, script, _ = measured(base_ns=1e4, seconds=0.0)
     assert len(script.blocks) == BLOCKS_MIN
     for number in range(1, BLOCKS_MIN):

@@ -232,7 +232,7 @@ def test_a_line_is_computed_once_however_often_the_screen_is_drawn(
 
 
 def told_of(run: Run) -> dict[str, str]:
-    """What the terminal, Markdown and the page say."""
+    """The texts of the terminal, Markdown and the page."""
     console = Console(width=200, record=True, file=io.StringIO())
     for part in study_summary(run, Path("r.loadstone"), None):
         console.print(part)

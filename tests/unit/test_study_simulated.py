@@ -1,4 +1,4 @@
-"""What a study claims, held against studies whose truth is made up: how often each is false.
+"""The claims of a study, held against studies whose truth is made up: how often each is false.
 
 `docs/method.md` has these claims; `make calibrate` counts the same on an engine.
 """

@@ -1,5 +1,5 @@
-"""What was started anew is warmed up again before it is measured; what was not, and takes long, is
-not. The engines are real; what counts as long is what the test says."""
+"""A restarted engine is warmed up again before it is measured; one that was not restarted, and
+takes long, is not. The engines are real; what counts as long is what the test says."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -22,7 +22,7 @@ CHOICES = {
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[str | int]]:
-    """What each variant's worker is asked, in order: its restarts, and of a block its warm-up."""
+    """The requests to each variant's worker, in order: its restarts, and of a block its warm-up."""
     found: dict[str, list[str | int]] = defaultdict(list)
     ask = VariantWorker.ask
 

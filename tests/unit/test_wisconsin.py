@@ -55,7 +55,7 @@ def published_oracle():
 
 
 def expected_rows(operation, edition):
-    """What the paper says that the published variation gives."""
+    """The rows that the paper gives for the published variation."""
     if edition == "1993":
         return ROWS_OF_1993[int(re.match(r"Q(\d+)", operation.query)[1])]
     small = "-of-2000" in operation.name

@@ -1,4 +1,4 @@
-"""What a worker does on request, whatever its engine."""
+"""A worker's answers to requests, whatever its engine."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What engines agree on is expected: each label, and what would make it false."""
+"""The answers on which engines agree are expected: each label, and what would make it false."""
 
 import pytest
 

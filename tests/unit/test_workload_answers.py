@@ -74,7 +74,7 @@ def test_sums_that_were_added_in_another_order_agree(rows: list[tuple]) -> None:
     there = sum(prices)
     back = sum(reversed(prices))
     exact = sum(Decimal(str(price)) for price in prices)
-    # What rounding leaves of a difference of large numbers has no digits in common.
+    # The rest of a difference of large numbers after rounding has no digits in common.
     if abs(exact) * 1000 < sum(map(abs, prices)):
         return
     assert answers.difference([(there,)], [(back,)], DIGITS) is None

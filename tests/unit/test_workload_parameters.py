@@ -1,4 +1,4 @@
-"""What `:name` stands for: equal for equal seeds, as its distribution has it, and a literal."""
+"""The value of `:name`: equal for equal seeds, as its distribution has it, and a literal."""
 
 import sqlite3
 from collections import Counter

@@ -66,7 +66,7 @@ def study_terms(run: Run) -> StudyTerms:
     keys = _keys(study)
     for switch in study.switches:
         own = told.get(switch.tactic, {})
-        # What has a third value is on no side.
+        # A term with a third value is on no side.
         sides = [
             {name: term.read_back for name, term in own.items() if at(flipped[name])}
             for at in (keys[switch.tactic].isdisjoint, lambda has, key=switch.key: key in has)

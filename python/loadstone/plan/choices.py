@@ -36,7 +36,8 @@ FILE_BYTES_MAX = 1 << 20
 LINE_LETTERS_MAX = 90
 """Of a list in a plan file, before each of its items gets a line."""
 
-# What a choice may be, wherever it is made: an option, a plan file, the plan in a record.
+# The values that a choice may have, wherever it is made: an option, a plan file, the plan in a
+# record.
 Rows = Annotated[int, Within(1, 10**12)]
 Temperature = Annotated[str, OneOf(TEMPERATURES)]
 Repeat = Annotated[int, Within(1, 100_000)]

@@ -281,5 +281,5 @@ def _expected(results: Sequence[CellResult], unit: str, basis: str) -> str:
         return ""
     words = answers_words(*samples_checked(results))
     expected = f"{answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"
-    # What engines agree on may still be wrong.
+    # An answer on which engines agree may still be wrong.
     return f"{words} against the answer {basis}: {expected}" if basis else f"{words}: {expected}"

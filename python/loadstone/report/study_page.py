@@ -213,7 +213,7 @@ def _panel(
     name: str, detail: SwitchDetail, titles: Mapping[tuple[int, str], str], letters: int
 ) -> StudyPanel:
     effect = detail.effect
-    # What the map denies a figure has none behind it.
+    # A figure that the map denies has no detail behind it.
     told = [] if effect.failure else [("alone", effect.alone, detail.alone),
                                       ("last", effect.last, detail.last)]  # fmt: skip
     shown = [(kind, ratio, dots) for kind, ratio, dots in told if ratio is not None]

@@ -302,7 +302,7 @@ def _of_operations(count: int) -> str:
 
 def _terms(whole: Summary) -> list[str]:
     unequal = terms(whole).unequal
-    # What stands at cells is told with its values; of the others the terms' names must do.
+    # Unequal terms at cells are told with their values; of the others the terms' names must do.
     marked = unequal_lines(whole)
     rest = [key for key in unequal if all(f"{key}: " not in line for line in marked)]
     told = [*marked, *([listing(rest)] if rest else [])]

@@ -316,7 +316,7 @@ class InterleavedGroup:
                 continue
             # An A/A control is what it controls once more.
             role = self._plan.role_of(item.cell.variant.removesuffix(AA_SUFFIX))
-            # What answers nothing (a rung of a ladder) is there to measure the harness.
+            # A cell without an answer (a rung of a ladder) is there to measure the harness.
             below = overhead if item.answers else []
             reason = (
                 validity.of_coldness(item.samples, item.answers, item.evidence)

@@ -28,7 +28,8 @@ class Interrupts:
     def __enter__(self) -> "Interrupts":
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
-                # Who ignores one (nohup, a shell's background job) goes on to ignore it.
+                # A program that ignores a signal (nohup, a shell's background job) goes on to
+                # ignore it.
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._heard)
         return self

@@ -50,7 +50,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     """Options, over the plan file, over the preset's defaults. Raises `InputError`."""
     base: dict[str, Any] = {}
     if file is not None:
-        # What it says counts, also where that is the default: a preset may have another.
+        # The file's choices count, also where they are the defaults: a preset may have another.
         base = read_given(file)
     merged = base | dict(chosen)
     if merged.get("preset") == "quick":

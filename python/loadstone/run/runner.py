@@ -205,7 +205,7 @@ class Runner:
         begun_ns = _core.clock_ns()
         groups = list(self._groups(stage, interleaved_groups(cells, stage.operations)))
         spent_ns = _core.clock_ns() - begun_ns
-        # Who resumes a run for them has the time.
+        # A user who resumes a run for them has the time.
         self._again(stage, [(group, 0) for group in disturbed], None)
         if self._plan.study is None:
             # A study's contrasts lie within blocks, which a disturbance hits as a whole.

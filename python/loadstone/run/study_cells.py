@@ -125,7 +125,7 @@ class StudyCells:
     def effects(self) -> StudiedOperation:
         """The effects known so far. Kept until a sample or a decision more: of fifty switches it
         takes half a second, and is asked for several times after each block."""
-        # What was measured since the last decision is told by it alone.
+        # Only the last decision names the combinations measured since it.
         self.settle()
         items = (*self._cells.values(), *self._beside)
         seen = (tuple((len(item.samples), item.status) for item in items), tuple(self.decisions))

@@ -203,7 +203,7 @@ class VariantWorker:
             if load is not None:
                 recorder.load(load)
         settled = self._settle(items, rows)
-        # What the database consists of can be read only now that there is one.
+        # The structures of a database can be read only now that there is one.
         self._terms[self.variant.name] = self.ask(messages.TellTerms()).terms
         if sized:
             recorder.size(self.variant.name, rows, settled.size_bytes)

@@ -22,7 +22,7 @@ EXPLAINS = ("off", "plan", "counted")
 """Run a statement and show its rows; show its plan alone; run it and show what was counted."""
 PATIENCE_S = 0.05
 """How often somebody looks whether Ctrl-C was pressed while a statement runs."""
-# What became of a statement that Ctrl-C came too late for, or that had given rows before.
+# The outcome of a statement that Ctrl-C came too late for, or that had given rows before.
 ENDED = "it had ended already"
 COMMITTED = "it was already committing: it is kept"
 ROWS_END = "its rows end here"

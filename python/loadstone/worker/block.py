@@ -72,7 +72,7 @@ class Timer(ABC):
                 except StatementEndedError:
                     if variation.undo:  # it may have changed its relation, or not
                         return BlockResult((), (), (), ended=True)
-                    # What the caches lacked may have made it long: the sample tells.
+                    # Filling the caches may have made it long: the sample tells.
         for offset, variation in enumerate(block.variations):
             ordinal = block.first_ordinal + offset
             if block.temperature == "cold":

@@ -47,8 +47,8 @@ class StatementTimer(Timer):
         operation is about; one isolated pass, which changes nothing."""
         texts = []
         structure = self.engine.capabilities.structures.get(block.storage)
-        # What stands in a heap is only scanned: there is no structure to be used or not. A cold
-        # sample must read it; that its plan does not is told.
+        # A heap is only scanned: there is no structure to be used or not. A cold sample must read
+        # it; that its plan does not is told.
         heap = block.storage == "heap"
         shown = structure is not None and structure.in_plans
         # An engine may have to execute the statement to tell, which a limit forbids.

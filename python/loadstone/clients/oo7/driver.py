@@ -1,4 +1,5 @@
-"""What OO7's loops in Python ask of an engine: as `crates/clients/src/oo7/driver.rs` does in Rust.
+"""The contract between OO7's loops in Python and an engine: as `crates/clients/src/oo7/driver.rs`
+does in Rust.
 
 A handle is the engine's name of an object that the client reached: an object, an id. An engine's
 exceptions pass through; the client turns them into an `EngineError`.

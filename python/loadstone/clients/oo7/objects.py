@@ -98,7 +98,7 @@ class ObjectDriver(Driver):
         return composites
 
     def _fill_composite(self, database: Database, number: int) -> None:
-        """What is a composite part's own."""
+        """Fill one composite part with its own document, parts and connections."""
         composite = self.composites[number]
         own, documents, parts, connections = (rows(database, name, number) for name in OWN)
         [(identity, title, _, text)] = documents

@@ -1,4 +1,5 @@
-"""What an operation saw, and the answer that it is: kept inside the clock, reckoned outside."""
+"""The values that an operation saw, and the answer that they make: kept inside the clock, reckoned
+outside."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

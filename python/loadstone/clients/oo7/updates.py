@@ -26,7 +26,7 @@ REPEATED = 4
 
 @dataclass(slots=True)
 class Done:
-    """What a writing operation saw, and how many things it changed."""
+    """The values that a writing operation saw, and how many things it changed."""
 
     seen: Seen = field(default_factory=Seen)
     updates: int = 0

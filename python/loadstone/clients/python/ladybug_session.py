@@ -15,7 +15,7 @@ class Session:
     """One connection, and the statements of one benchmark, prepared once."""
 
     schema: ClassVar[tuple[str, ...]]
-    """What makes the tables."""
+    """The statements that make the tables."""
 
     def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
         self._path = path

@@ -1,1 +1,1 @@
-"""What the clients share for RVM's benchmark: its program."""
+"""The part that clients share for RVM's benchmark: its program."""

@@ -118,7 +118,7 @@ class DuckdbEngine(Engine):
             own_settings.set_local(self._connection, settings_of(self.variant))
 
     def _config(self) -> dict[str, str | bool | int | float | list[str]]:
-        """What the file is opened with."""
+        """The settings with which the file is opened."""
         config: dict[str, str | bool | int | float | list[str]] = {
             **self._of_session(),
             "force_compression": self.tactic("compression"),
@@ -130,7 +130,7 @@ class DuckdbEngine(Engine):
             **own_settings.of_start(settings_of(self.variant)),
         }
         if self.as_it_stands:
-            # What is on disk stays as it is, in the form that it has.
+            # A file on disk keeps the form that it has.
             return {name: value for name, value in config.items() if name != "force_compression"}
         return config
 

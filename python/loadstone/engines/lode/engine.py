@@ -304,7 +304,7 @@ class LodeEngine(Engine):
         return self._database
 
     def _asked(self) -> lode.Database | lode.Connection:
-        """Whom statements are sent to."""
+        """The database that executes statements: this process's own, or a server's."""
         database = self._open()
         if self._connection is not None:
             return self._connection

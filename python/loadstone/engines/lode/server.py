@@ -61,7 +61,7 @@ class PageServer:
             ],
             log=self._words,
             cwd=self.path.parent,
-            # What was committed is in the log, and nobody is left to close the database for.
+            # Committed work is in the log, and nobody is left to close the database for.
             with_parent=signal.SIGKILL,
             options={"stdout": subprocess.PIPE},
         )

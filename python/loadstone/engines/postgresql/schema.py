@@ -41,9 +41,9 @@ SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_c
  WHERE n.nspname = %s AND p.proowner = n.nspowner
    AND ('search_path=' || pg_catalog.quote_ident(n.nspname)) = ANY (p.proconfig) ORDER BY 1
 """
-# What would go with our tables or our schema without a word: RESTRICT refuses only what depends on
-# them in another way. Left out are a table's row type, what holds its long values, that a column
-# may not be null, and what we make on an attribute: an index, or a primary key, that is
+# Objects that would go with our tables or our schema without a word: RESTRICT refuses only what
+# depends on them in another way. Left out are a table's row type, what holds its long values, that
+# a column may not be null, and what we make on an attribute: an index, or a primary key, that is
 # called TABLE.ATTRIBUTE or TABLE_ATTRIBUTE.
 _TAKEN_ALONG = """
 SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)

@@ -211,7 +211,7 @@ class PrivateServer:
             words = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
             raise EngineError(f"initdb failed in {self.home}: {words}", hint="is the disk full?")
         if self._apart is not None:
-            # Who is at the other end of the cable, and nobody else.
+            # Admit the machine at the other end of the cable, and nobody else.
             with (self.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
                 rules.write("host all all samenet scram-sha-256\n")
 
