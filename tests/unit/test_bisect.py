@@ -60,7 +60,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
             return Ended()
 
         def prepare(variants):
-            if variants[0][0].release == missing:
+            if variants[0][0].release.number == missing:
                 raise NotInstalledError("there is no wheel")
 
         monkeypatch.setattr("loadstone.run.session.measure", measure)

@@ -1,6 +1,5 @@
 """Another release or build of an engine: how it is named, told apart, and found."""
 
-import os
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from loadstone.engines.duckdb.settings import synced
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.engines.system import System
 from loadstone.errors import EngineError, InputError, UnsupportedError
+from loadstone.plan.release import INSTALLED, Release, parse_release
 from loadstone.plan.variant import Variant, engine_of, parse_variant, release_of
 from loadstone.record.model import Run, Term
 from loadstone.run import builds
@@ -37,7 +37,7 @@ TACTICS = frozenset({"parallelism"})
 )
 def test_a_release_is_part_of_the_name(text: str, engine: str, release: str) -> None:
     variant = parse_variant(text, TACTICS)
-    assert (variant.engine, variant.release, variant.name) == (engine, release, text)
+    assert (variant.engine, str(variant.release), variant.name) == (engine, release, text)
     assert (engine_of(text), release_of(text)) == (engine, release)
     assert registry.engine_named(text) == engine
     assert short_name(variant.name).startswith(text.removesuffix("#2"))
@@ -45,7 +45,7 @@ def test_a_release_is_part_of_the_name(text: str, engine: str, release: str) -> 
 
 def test_the_at_of_a_url_is_no_release() -> None:
     url = "postgresql://alice@db.example/app"
-    assert parse_variant(url, TACTICS).release == ""
+    assert parse_variant(url, TACTICS).release == INSTALLED
     assert release_of(parse_variant(url, TACTICS).name) == ""
     assert registry.engine_named(url) == "postgresql"
 
@@ -58,7 +58,8 @@ def test_what_names_no_release_is_refused(text: str) -> None:
 
 
 def test_two_releases_have_two_folders_and_their_names_stay_apart() -> None:
-    slugs = {Variant("duckdb", release=each).slug for each in ("1.4.0", "1_4_0", "1.40", "")}
+    releases = [Release(number=each) for each in ("1.4.0", "1_4_0", "1.40", "")]
+    slugs = {Variant("duckdb", release=each).slug for each in releases}
     assert len(slugs) == 4
 
 
@@ -72,7 +73,7 @@ def test_an_engine_without_releases_says_so(text: str) -> None:
 def test_a_folder_without_a_server_is_refused(tmp_path: Path) -> None:
     engine = registry.load_engine("postgresql")
     with pytest.raises(InputError, match="has no program initdb"):
-        engine.check(Variant("postgresql", release=str(tmp_path)))
+        engine.check(Variant("postgresql", release=parse_release(str(tmp_path))))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_a_folder_without_a_server_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_an_engine_of_another_release_is_refused(asked: str, told: str, fits: bool) -> None:
-    variant = Variant("duckdb", release=asked)
+    variant = Variant("duckdb", release=parse_release(asked) if asked else INSTALLED)
     if fits:
         _refuse_other_release(variant, {"version": told})
         return
@@ -180,8 +181,12 @@ def venv(tmp_path: Path) -> Callable[[str], Path]:
 ENGINE: type[System] = SqliteEngine
 
 
+def build_of(folder: Path) -> Release:
+    return parse_release(f"venv:{folder}")
+
+
 def test_of_an_environment_a_worker_sees_that_one_package(cache: Path, venv) -> None:
-    variant = Variant("sqlite", release=f"venv:{venv('apsw/__init__.py', '../../../bin/apsw')}")
+    variant = Variant("sqlite", release=build_of(venv("apsw/__init__.py", "../../../bin/apsw")))
     builds.prepare([(variant, ENGINE)])
     folder = Path(builds.environment_of(variant, ENGINE)["PYTHONPATH"])
     assert folder.parent == cache
@@ -191,7 +196,7 @@ def test_of_an_environment_a_worker_sees_that_one_package(cache: Path, venv) -> 
 
 
 def test_a_folder_that_lost_its_module_is_not_replaced_by_what_is_installed(cache, venv) -> None:
-    variant = Variant("sqlite", release=f"venv:{venv('apsw/__init__.py')}")
+    variant = Variant("sqlite", release=build_of(venv("apsw/__init__.py")))
     builds.prepare([(variant, ENGINE)])
     (Path(builds.environment_of(variant, ENGINE)["PYTHONPATH"]) / "apsw").unlink()
     with pytest.raises(EngineError, match="brings no module apsw"):
@@ -199,20 +204,18 @@ def test_a_folder_that_lost_its_module_is_not_replaced_by_what_is_installed(cach
 
 
 def test_an_environment_that_has_not_the_package_itself_is_refused(cache: Path, venv) -> None:
-    variant = Variant("sqlite", release=f"venv:{venv('editable.pth')}")
+    variant = Variant("sqlite", release=build_of(venv("editable.pth")))
     with pytest.raises(InputError, match="editable"):
         builds.prepare([(variant, ENGINE)])
-    path = Path(variant.release.removeprefix("venv:"))
+    path = Path(variant.release.environment)
     (path / "lib").rename(path / "gone")
     with pytest.raises(InputError, match="no environment of Python"):
         builds.prepare([(variant, ENGINE)])
 
 
 def test_what_is_installed_needs_no_environment(cache: Path) -> None:
-    for release in ("", "/opt/bin"):
+    for release in (INSTALLED, parse_release("/opt/bin")):
         assert builds.environment_of(Variant("postgresql", release=release), ENGINE) == {}
-    before = os.pathsep.join(builds.environment_of(Variant("sqlite", release="1.0"), ENGINE))
-    assert before == "PYTHONPATH"
-    assert sys.implementation.cache_tag in str(
-        builds.environment_of(Variant("sqlite", release="1.0"), ENGINE)
-    )
+    found = builds.environment_of(Variant("sqlite", release=Release(number="1.0")), ENGINE)
+    assert list(found) == ["PYTHONPATH"]
+    assert sys.implementation.cache_tag in found["PYTHONPATH"]

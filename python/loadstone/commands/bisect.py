@@ -144,6 +144,7 @@ class _Search:
         """The releases of the first run: those that can be installed. What cannot is left out."""
         from loadstone.diagnostics import say
         from loadstone.errors import InputError, NotInstalledError
+        from loadstone.plan.release import Release
         from loadstone.plan.variant import Variant
         from loadstone.run import builds
         from loadstone.run.releases import spread
@@ -155,7 +156,8 @@ class _Search:
             gone = []
             for release in chosen:
                 try:
-                    builds.prepare([(Variant(self._kind.name, release=release), self._kind)])
+                    variant = Variant(self._kind.name, release=Release(number=release))
+                    builds.prepare([(variant, self._kind)])
                 except NotInstalledError as error:
                     say(f"loadstone: {release} is left out: {error.message}")
                     gone.append(release)

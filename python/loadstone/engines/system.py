@@ -17,7 +17,8 @@ from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.tactic import Level, Tactic, declared
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.owner import checked_owner
-from loadstone.plan.variant import SETTING, VENV, is_numbered, listed
+from loadstone.plan.release import VENV, Release
+from loadstone.plan.variant import SETTING, listed
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -128,10 +129,10 @@ class System(ABC):
             )
 
     @classmethod
-    def check_release(cls, release: str) -> None:
+    def check_release(cls, release: Release) -> None:
         """Raise `InputError` if that release or build cannot be had; what takes the network to
         know, its installation says."""
-        if cls.distribution and (is_numbered(release) or release.startswith(VENV)):
+        if cls.distribution and release.is_package:
             return
         hint = f"write {cls.name}@NUMBER or {cls.name}@{VENV}/PATH" if cls.distribution else ""
         raise InputError(

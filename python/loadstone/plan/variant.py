@@ -16,6 +16,7 @@ from zlib import crc32
 
 from loadstone import secret
 from loadstone.errors import InputError
+from loadstone.plan.release import INSTALLED, Release, parse_release
 
 AA_SUFFIX = "#2"
 """The suffix of an A/A control's name."""
@@ -25,10 +26,6 @@ SETTING = "set."
 
 RELEASE = "@"
 """Between an engine's name and the release or build that is asked for."""
-VENV = "venv:"
-"""Before the folder of a Python environment that has the build."""
-
-_NUMBERED = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
 _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -60,11 +57,6 @@ def release_of(name: str) -> str:
 def _head(name: str) -> str:
     """Of a variant's name the part before its tactics, or before the place in a URL."""
     return name.removesuffix(AA_SUFFIX).partition("?")[0].partition("://")[0]
-
-
-def is_numbered(release: str) -> bool:
-    """Whether a release is one by its number, and no build at a path."""
-    return bool(_NUMBERED.fullmatch(release))
 
 
 def tactics_of(name: str) -> tuple[str, ...]:
@@ -116,15 +108,13 @@ class Variant:
     aa_control: bool = False
     """An A/A control: the same variant a second time, with its own worker and tables; their
     difference is noise."""
-    release: str = ""
-    """The release by its number, the path of a build, or `venv:` and the path of an environment;
-    empty: what is installed."""
+    release: Release = INSTALLED
 
     @property
     def name(self) -> str:
         """The shown name; unique in a plan; never holds a secret."""
         query = "&".join(f"{key}={_shown(key, value)}" for key, value in self.tactics)
-        base = self.label or self.engine + (RELEASE + self.release if self.release else "")
+        base = self.label or self.engine + (f"{RELEASE}{self.release}" if self.release else "")
         return (f"{base}?{query}" if query else base) + (AA_SUFFIX if self.aa_control else "")
 
     @property
@@ -169,7 +159,7 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
         head, _, query = text.partition("?")
         engine, at, release = head.strip().partition(RELEASE)
         pairs = _pairs(query, text, tactics, only_tactics=True)
-        return Variant(engine, pairs, release=_checked_release(release) if at else "")
+        return Variant(engine, pairs, release=parse_release(release) if at else INSTALLED)
     parts = _parts(text)
     pairs = _pairs(parts.query, text, tactics, only_tactics=False)
     ours = tuple(pair for pair in pairs if _is_ours(pair[0], tactics))
@@ -180,17 +170,6 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     place = parts.netloc.rpartition("@")[2]
     # The path is shown: what a mistyped secret in it would look like is not.
     return Variant(engine, ours, url, secret.shown(f"{engine}://{place}{parts.path}"))
-
-
-def _checked_release(release: str) -> str:
-    """A release as it is asked for. Raises `InputError` for what is none."""
-    path = release.removeprefix(VENV)
-    if is_numbered(release) or (path.startswith("/") and "#" not in path):
-        return release
-    raise InputError(
-        f"{secret.shown(release)[:60]!r} names no release and no build",
-        hint="write ENGINE@NUMBER, ENGINE@/PATH or ENGINE@venv:/PATH, with the whole path",
-    )
 
 
 def _parts(url: str) -> SplitResult:

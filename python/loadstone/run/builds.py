@@ -27,7 +27,7 @@ import platformdirs
 from loadstone.diagnostics import say
 from loadstone.engines.system import System
 from loadstone.errors import EngineError, InputError, NotInstalledError
-from loadstone.plan.variant import VENV, Variant, is_numbered
+from loadstone.plan.variant import Variant
 
 UNREACHED = ("connection", "timed out", "temporary failure in name", "proxy", "dns error")
 """Words, in small letters, of an installer that reaches no index."""
@@ -38,7 +38,7 @@ SHORT_DOTS = 2
 
 def environment_of(variant: Variant, engine: type[System]) -> Mapping[str, str]:
     """The variables by which a worker finds its engine; none for what is installed."""
-    if not is_numbered(variant.release) and not variant.release.startswith(VENV):
+    if not variant.release.is_package:
         return {}
     before = os.environ.get("PYTHONPATH")
     first = str(_folder(variant, engine))
@@ -52,8 +52,8 @@ def prepare(variants: Iterable[tuple[Variant, type[System]]]) -> None:
         if not environment_of(variant, engine):
             continue
         folder = _folder(variant, engine)
-        if is_numbered(variant.release):
-            _install(variant.release, engine, folder)
+        if variant.release.number:
+            _install(variant.release.number, engine, folder)
         else:
             _link(_found(variant, engine), folder)
         module = engine.distribution.replace("-", "_")
@@ -69,9 +69,9 @@ def _folder(variant: Variant, engine: type[System]) -> Path:
     """Where a worker finds its engine: one folder for each release, kind of Python and machine."""
     builds = platformdirs.user_cache_path("loadstone") / "builds"
     name = engine.distribution
-    if is_numbered(variant.release):
+    if number := variant.release.number:
         tag = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
-        return builds / f"{name}-{variant.release}-{tag}"
+        return builds / f"{name}-{number}-{tag}"
     entries = "\n".join(map(str, _entries(_found(variant, engine))))
     return builds / f"{name}-venv-{sha256(entries.encode()).hexdigest()[:16]}"
 
@@ -158,7 +158,7 @@ def _moved(draft: Path, folder: Path) -> None:
 
 def _found(variant: Variant, engine: type[System]) -> Distribution:
     """The engine's package in a Python environment. Raises `InputError`."""
-    path = Path(variant.release.removeprefix(VENV))
+    path = Path(variant.release.environment)
     version = sysconfig.get_python_version()
     places = [*path.glob(f"lib*/python{version}/site-packages")]
     if not places:

@@ -10,7 +10,6 @@ from loadstone.errors import EngineError
 from loadstone.machine import page_cache
 from loadstone.machine.processor_share import UNLIMITED, ProcessorShare
 from loadstone.machine.volume import SCRATCH, Volume
-from loadstone.plan.variant import is_numbered
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker import profile
@@ -240,8 +239,8 @@ def _refuse_other_release(variant: "Variant", terms: Mapping[str, str]) -> None:
     What was asked may be longer: the number of a wheel follows that of its engine."""
     told = terms.get("version", "unknown")
     number = next((word for word in told.split() if word[:1].isdigit()), told.removeprefix("v"))
-    asked = variant.release
-    if is_numbered(asked) and asked != number and not asked.startswith(f"{number}."):
+    asked = variant.release.number
+    if asked and asked != number and not asked.startswith(f"{number}."):
         raise EngineError(
             f"{variant.name}: the engine that started is {told}",
             hint="the release that was asked for is not what its package brings",

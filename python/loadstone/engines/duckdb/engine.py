@@ -20,6 +20,7 @@ from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
 from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, UnsupportedError
+from loadstone.plan.release import INSTALLED, Release
 from loadstone.plan.variant import SETTING
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class DuckdbEngine(Engine):
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
         """One that DuckDB has, with a value that it takes in another database. Another release's
         settings are known where it is: in its worker."""
-        if variant.release in ("", duckdb.__version__):
+        if variant.release in (INSTALLED, Release(number=duckdb.__version__)):
             own_settings.check(name, value)
         else:
             own_settings.check_name(name, value)

@@ -27,6 +27,7 @@ from loadstone.engines.system import Probe, System
 from loadstone.errors import InputError
 
 if TYPE_CHECKING:
+    from loadstone.plan.release import Release
     from loadstone.plan.variant import Variant
 
 
@@ -42,7 +43,8 @@ class PostgresqlSystem(System):
         super().__init__(variant, scratch, owner)
         # Named after the whole variant: two that differ in a tactic of the client only would else
         # load and drop each other's tables.
-        build = Path(variant.release) if variant.release.startswith("/") else None
+        programs = variant.release.programs
+        build = Path(programs) if programs else None
         self.instance = Instance(variant.url, Schema.of(owner, variant.name), scratch, build)
 
     @classmethod
@@ -67,10 +69,10 @@ class PostgresqlSystem(System):
             )
 
     @classmethod
-    def check_release(cls, release: str) -> None:
+    def check_release(cls, release: "Release") -> None:
         """A release of the wheel, or a folder with the server's programs."""
-        if release.startswith("/"):
-            require_programs(Path(release))
+        if release.programs:
+            require_programs(Path(release.programs))
         else:
             super().check_release(release)
 
