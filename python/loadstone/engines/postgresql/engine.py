@@ -16,6 +16,7 @@ from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.postgresql import own_settings
 from loadstone.engines.postgresql.instance import Connection
 from loadstone.engines.postgresql.load import fill, organise, streamed
+from loadstone.engines.postgresql.reading import transaction
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS
 from loadstone.engines.setting import settings_of
@@ -138,8 +139,13 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
 
     def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """In the server's binary form, some thousand rows at a time."""
-        with self.instance.errors(), self.instance.only_reading():
-            yield from streamed(self.instance.connection, statement)
+        connection = self.instance.connection
+        with self.instance.errors():
+            if not self.instance.as_it_stands:
+                yield from streamed(connection, statement)
+                return
+            with transaction(connection):
+                yield from streamed(connection, statement)
 
     def ask_nothing(self) -> None:
         """A text without a statement, which the server answers."""

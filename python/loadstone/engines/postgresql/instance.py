@@ -8,7 +8,7 @@ import re
 import secrets
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
@@ -164,17 +164,18 @@ class Instance:
 
     def execute(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement. Raises psycopg's errors."""
-        with self.only_reading():
-            return self.connection.execute(statement.encode())
+        return self._executed(statement, None)
 
     def ask(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement in the form that the tactic `statement` says."""
-        with self.only_reading():
-            return self.connection.execute(statement.encode(), prepare=self._keeps)
+        return self._executed(statement, self._keeps)
 
-    def only_reading(self) -> AbstractContextManager[object]:
-        """A transaction that only reads, around a statement over tables as they stand; no other."""
-        return transaction(self.connection) if self.as_it_stands else nullcontext()
+    def _executed(self, statement: str, prepare: bool | None) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Over tables as they stand, in a transaction that only reads; else by itself."""
+        if not self.as_it_stands:
+            return self.connection.execute(statement.encode(), prepare=prepare)
+        with transaction(self.connection):
+            return self.connection.execute(statement.encode(), prepare=prepare)
 
     def interrupt(self) -> None:
         """Ask the server, by a connection of its own, to end the session's statement."""
