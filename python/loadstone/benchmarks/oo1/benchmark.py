@@ -5,21 +5,13 @@ inputs: each sample of a cell has its own, the same for all variants. The client
 oracle are in `crates/clients`; the paper's own numbers in `published.toml`.
 """
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from loadstone import _core
-from loadstone.benchmarks.base import (
-    Answer,
-    Answers,
-    Benchmark,
-    Operation,
-    Presentation,
-    Published,
-    StoredRelation,
-)
+from loadstone.benchmarks.base import Operation, Presentation, Published, StoredRelation
+from loadstone.benchmarks.client_program import Oracle, ProgramBenchmark, call_of
 from loadstone.benchmarks.oo1.database import (
     DATABASE,
     EDITION_NO_LOCALITY,
@@ -78,51 +70,11 @@ CALLS, CALLS_OF = 1_000, {"traversal": 4_373, "reverse": 4_373, "ordered": 4_373
 """Of one execution, as the clients count them."""
 
 
-class Oo1Answers:
-    """The expected visits of each iteration, in the database that it runs on."""
-
-    def __init__(self, edition: str, rows: int) -> None:
-        self._edition = edition
-        self._rows = rows
-        self._oracles: dict[str, _core.Oo1Oracle] = {}
-        self._known: dict[tuple[str, str], Answer] = {}
-
-    def of(self, operation: Operation, variation: int) -> Answer:
-        """(visits, checksum) of an iteration; none for a rung, which sees no part."""
-        return self._answer(relation_of(operation.design), operation.texts[variation])
-
-    def named(self, operation: Operation, variation: int) -> None:
-        """Nothing: a client program checks its own writes."""
-
-    def contents(self, relation: str) -> Answer:
-        """(visits, checksum) that show all parts of a database: its scan."""
-        return self._answer(relation, f"{Oo1Benchmark.contents} 0")
-
-    def _answer(self, relation: str, text: str) -> Answer:
-        if (relation, text) not in self._known:
-            if relation not in self._oracles:
-                database = database_of(self._edition, relation, self._rows)
-                self._oracles[relation] = _core.Oo1Oracle(
-                    database.parts, seed=database.seed, locality=database.locality
-                )
-            found = self._oracles[relation].answer(*call_of(text))
-            self._known[relation, text] = found or (0, "")
-        return self._known[relation, text]
-
-
-def call_of(text: str) -> tuple[str, int]:
-    """The measure and the iteration that an operation's text asks for: `traversal 3`."""
-    measure, _, iteration = text.partition(" ")
-    return measure, int(iteration)
-
-
-class Oo1Benchmark(Benchmark):
+class Oo1Benchmark(ProgramBenchmark[Database]):
     """Thousands of small operations a second, mixed with program code."""
 
     name = "oo1"
     title = "OO1, the engineering database benchmark (Cattell, Skeen 1992)"
-    seam = "clients"
-    one_session = True
     mixed = ("lookup", "insert")
     contents = "scan"
     cold_samples = 1  # the first of a measure's iterations, as the paper has it
@@ -168,17 +120,20 @@ class Oo1Benchmark(Benchmark):
         """With locality of reference or without."""
         return database_of(edition, relation, rows)
 
-    def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
-        """The values that the iteration's number determines, as JSON."""
-        source = database_of(edition, relation_of(operation.design), rows)
-        measure, iteration = call_of(operation.texts[variation])
-        drawn = _core.oo1_inputs(source.parts, source.seed, source.locality, measure, iteration)
-        return json.dumps(drawn, separators=(",", ":"))
+    def relation_of(self, design: str) -> str:
+        """Each design has a relation of its own."""
+        return relation_of(design)
 
-    def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
-        """By plain evaluation in memory."""
-        del relations
-        return Oo1Answers(edition, rows)
+    def inputs(self, database: Database, measure: str, iteration: int) -> object:
+        """Numbers of parts, connections and dates."""
+        return _core.oo1_inputs(
+            database.parts, database.seed, database.locality, measure, iteration
+        )
+
+    def oracle(self, database: Database) -> Oracle:
+        """The visits of each measure, and their checksum."""
+        oracle = _core.Oo1Oracle(database.parts, seed=database.seed, locality=database.locality)
+        return oracle.answer
 
     def presentation(self) -> Presentation:
         """Its words, its visits and its ladder."""

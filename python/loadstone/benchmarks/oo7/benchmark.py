@@ -5,21 +5,13 @@ repetition has the same input, as in the paper, so that a warm one touches the o
 before it.
 """
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from loadstone import _core
-from loadstone.benchmarks.base import (
-    Answer,
-    Answers,
-    Benchmark,
-    Operation,
-    Presentation,
-    Published,
-    StoredRelation,
-)
+from loadstone.benchmarks.base import Operation, Presentation, Published, StoredRelation
+from loadstone.benchmarks.client_program import Oracle, ProgramBenchmark
 from loadstone.benchmarks.oo7.database import DATABASE, EDITIONS, Database, database_of
 from loadstone.benchmarks.oo7.presentation import PRESENTATION
 from loadstone.benchmarks.published import published_in
@@ -67,43 +59,11 @@ CALLS_OF = {"T6": 5_468, "T7": 46, "T2c": 265_721, "T8": 10, "T9": 10, "Q1": 10}
 part, of a query, and where they are far from both."""
 
 
-class Oo7Answers:
-    """The expected answers, by plain evaluation in memory."""
-
-    def __init__(self, edition: str, rows: int) -> None:
-        self._database = database_of(edition, rows)
-        self._oracle: _core.Oo7Oracle | None = None
-        self._known: dict[str, Answer] = {}
-
-    def of(self, operation: Operation, variation: int) -> Answer:
-        """(count, checksum) of an operation."""
-        return self._answer(operation.texts[variation])
-
-    def named(self, operation: Operation, variation: int) -> None:
-        """Nothing: a client program checks its own writes."""
-
-    def contents(self, relation: str) -> Answer:
-        """(count, checksum) that show all atomic parts: their scan."""
-        del relation
-        return self._answer(f"{Oo7Benchmark.contents} 0")
-
-    def _answer(self, text: str) -> Answer:
-        if text not in self._known:
-            if self._oracle is None:
-                held = self._database
-                self._oracle = _core.Oo7Oracle(held.parts, held.fan_out, held.seed)
-            measure, _, iteration = text.partition(" ")
-            self._known[text] = self._oracle.answer(measure, int(iteration))
-        return self._known[text]
-
-
-class Oo7Benchmark(Benchmark):
+class Oo7Benchmark(ProgramBenchmark[Database]):
     """Objects of ten classes, reached from each other; updates at many granularities."""
 
     name = "oo7"
     title = "OO7, the object database benchmark (Carey, DeWitt, Naughton 1993)"
-    seam = "clients"
-    one_session = True
     contents = "Q7"
     cold_samples = 1  # the first repetition, as the paper has it
     editions = EDITIONS
@@ -115,9 +75,8 @@ class Oo7Benchmark(Benchmark):
     def check_scale(self, edition: str, rows: int) -> None:
         """Multiples of 500, and above 100,000 of 500 for each 100,000 begun."""
         self.check_edition(edition)
-        held = database_of(edition, rows)
         try:
-            _core.oo7_inputs(held.parts, held.fan_out, held.seed, "Q1", ITERATION)
+            self.inputs(database_of(edition, rows), "Q1", ITERATION)
         except (ValueError, OverflowError) as error:
             raise InputError(
                 str(error), hint="small is 10,000 atomic parts, medium 100,000, large 1,000,000"
@@ -143,17 +102,13 @@ class Oo7Benchmark(Benchmark):
         del relation
         return database_of(edition, rows)
 
-    def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
-        """The values that the iteration's number determines, as JSON."""
-        held = database_of(edition, rows)
-        measure, _, iteration = operation.texts[variation].partition(" ")
-        drawn = _core.oo7_inputs(held.parts, held.fan_out, held.seed, measure, int(iteration))
-        return json.dumps(drawn, separators=(",", ":"))
+    def inputs(self, database: Database, measure: str, iteration: int) -> object:
+        """Numbers of parts, titles and assemblies."""
+        return _core.oo7_inputs(database.parts, database.fan_out, database.seed, measure, iteration)
 
-    def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
-        """By plain evaluation in memory."""
-        del relations
-        return Oo7Answers(edition, rows)
+    def oracle(self, database: Database) -> Oracle:
+        """The count of each operation, and a checksum of what it sees and leaves."""
+        return _core.Oo7Oracle(database.parts, database.fan_out, database.seed).answer
 
     def presentation(self) -> Presentation:
         """Its words, and its lessons."""

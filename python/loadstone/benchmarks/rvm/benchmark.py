@@ -5,21 +5,13 @@ An operation is a trial of the client, whose loop and oracle are in `crates/clie
 repetition has the same transactions.
 """
 
-import json
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from loadstone import _core
-from loadstone.benchmarks.base import (
-    Answer,
-    Answers,
-    Benchmark,
-    Operation,
-    Presentation,
-    Published,
-    StoredRelation,
-)
+from loadstone.benchmarks.base import Operation, Presentation, Published, StoredRelation
+from loadstone.benchmarks.client_program import Oracle, ProgramBenchmark
 from loadstone.benchmarks.published import published_in
 from loadstone.benchmarks.rvm.database import DATABASE, EDITIONS, RANGE, Database, database_of
 from loadstone.benchmarks.rvm.presentation import PRESENTATION
@@ -43,40 +35,11 @@ CALLS_TRIAL = 24_000
 """Of the 4,000 transactions six calls each."""
 
 
-class RvmAnswers:
-    """The expected answers, by plain evaluation in memory."""
-
-    def __init__(self, edition: str, rows: int) -> None:
-        self._database = database_of(edition, rows)
-        self._known: dict[str, Answer] = {}
-
-    def of(self, operation: Operation, variation: int) -> Answer:
-        """(count, checksum) of an operation."""
-        return self._answer(operation.texts[variation])
-
-    def named(self, operation: Operation, variation: int) -> None:
-        """Nothing: a client program checks its own writes."""
-
-    def contents(self, relation: str) -> Answer:
-        """(count, checksum) of everything that is stored."""
-        del relation
-        return self._answer(f"{AUDIT} 0")
-
-    def _answer(self, text: str) -> Answer:
-        if text not in self._known:
-            held = self._database
-            measure, _, iteration = text.partition(" ")
-            self._known[text] = _core.rvm_answer(held.accounts, held.seed, measure, int(iteration))
-        return self._known[text]
-
-
-class RvmBenchmark(Benchmark):
+class RvmBenchmark(ProgramBenchmark[Database]):
     """Small durable transactions, in three patterns, over databases of any size."""
 
     name = "rvm"
     title = "RVM's benchmark, like TPC-A, as Rhino runs it (Saito, Bershad 1998)"
-    seam = "clients"
-    one_session = True
     contents = AUDIT
     cold_samples = 1
     editions = EDITIONS
@@ -114,17 +77,13 @@ class RvmBenchmark(Benchmark):
         del relation
         return database_of(edition, rows)
 
-    def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
-        """The tellers and the accounts of the first transactions, as JSON."""
-        held = database_of(edition, rows)
-        measure, _, iteration = operation.texts[variation].partition(" ")
-        drawn = _core.rvm_inputs(held.accounts, held.seed, measure, int(iteration))
-        return json.dumps(drawn, separators=(",", ":"))
+    def inputs(self, database: Database, measure: str, iteration: int) -> object:
+        """The tellers and the accounts of the first transactions."""
+        return _core.rvm_inputs(database.accounts, database.seed, measure, iteration)
 
-    def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
-        """By plain evaluation in memory."""
-        del relations
-        return RvmAnswers(edition, rows)
+    def oracle(self, database: Database) -> Oracle:
+        """The transactions, and a checksum of all that they leave."""
+        return partial(_core.rvm_answer, database.accounts, database.seed)
 
     def presentation(self) -> Presentation:
         """Its words, and its lessons."""
