@@ -1,16 +1,16 @@
 """The contract between OO7's loops in Python and an engine: as `crates/clients/src/oo7/driver.rs`
 does in Rust.
 
-A handle is the engine's name of an object that the client reached: an object, an id. An engine's
-exceptions pass through; the client turns them into an `EngineError`.
+A handle is the engine's name of an object that the client reached: an object, an id.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from loadstone import _core
 from loadstone.benchmarks.oo7.database import Database
+from loadstone.clients.clocked import Transactions
 
 Row = Sequence[Any]
 """An atomic part (id, type, date, x, y, document); another object (id, type, date); or a stored row
@@ -33,7 +33,7 @@ def toggled(date: int) -> int:
     return date - 1 if date % 2 == 0 else date + 1
 
 
-class Driver(ABC):
+class Driver(Transactions):
     """An engine as the client sees it."""
 
     keeps = True
@@ -42,38 +42,6 @@ class Driver(ABC):
     @abstractmethod
     def load(self, database: Database) -> None:
         """Create the database in place of any other, durable at return."""
-
-    @abstractmethod
-    def settle(self) -> None:
-        """The engine's own work after loading; no clock runs."""
-
-    @abstractmethod
-    def terms(self) -> Mapping[str, str]:
-        """The terms, read back from the engine."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close the engine, its files included."""
-
-    @abstractmethod
-    def begin(self) -> None:
-        """Before the first read of an operation, inside the clock."""
-
-    @abstractmethod
-    def end(self) -> None:
-        """After the last read, inside the clock."""
-
-    @abstractmethod
-    def begin_write(self) -> None:
-        """Begin to write, inside the clock."""
-
-    @abstractmethod
-    def commit(self) -> None:
-        """Make what was written since `begin_write` durable."""
-
-    @abstractmethod
-    def rollback(self) -> None:
-        """Give up what was written since `begin_write`."""
 
     @abstractmethod
     def design_root(self, module: int) -> Any:
@@ -185,7 +153,3 @@ class Driver(ABC):
     @abstractmethod
     def contents(self, relation: str) -> Iterable[Row]:
         """Every stored object of a relation, as a row of `oo7_rows`."""
-
-    def sent(self) -> int | None:
-        """Statements sent to the engine since it was opened; None if there are none to count."""
-        return None

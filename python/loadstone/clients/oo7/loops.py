@@ -13,12 +13,12 @@ from loadstone import _core
 from loadstone._core import clock_ns
 from loadstone.benchmarks.oo7.database import Database
 from loadstone.clients.base import Measured
+from loadstone.clients.clocked import reading
 from loadstone.clients.oo7.driver import Driver, Row
 from loadstone.clients.oo7.seen import Seen
 from loadstone.clients.oo7.updates import UPDATES
 from loadstone.clients.oo7.walk import MODULE, Walk, null, t1
 from loadstone.errors import EngineError
-from loadstone.machine.counters import Meter
 
 WORK = 10
 """Clock reads that T1WW makes at each atomic part, as in Rust."""
@@ -42,22 +42,10 @@ def run(driver: Driver, database: Database, measure: str, iteration: int) -> Mea
 
 
 def _reading(driver: Driver, read: Read) -> Measured:
-    """Read inside one clock and one read transaction."""
     seen = Seen()
-    sent = driver.sent()
-    meter = Meter(())
-    start_ns = clock_ns()
-    driver.begin()
-    try:
-        calls = read(driver, seen)
-    finally:
-        driver.end()
-    elapsed_ns = clock_ns() - start_ns
-    work = meter.read()
-    after = driver.sent()
-    statements = None if sent is None or after is None else after - sent
+    timed, calls = reading(driver, lambda: read(driver, seen))
     count, checksum = seen.answer()
-    return Measured(elapsed_ns, 0, count, f"{checksum:016x}", calls, statements, None, None, work)
+    return timed.measured((count, f"{checksum:016x}"), calls)
 
 
 def _t1_work(driver: Driver, seen: Seen) -> int:

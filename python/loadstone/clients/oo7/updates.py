@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadstone._core import clock_ns
 from loadstone.benchmarks.oo7.database import COMPOSITES, Database
 from loadstone.clients.base import Measured
+from loadstone.clients.clocked import writing
 from loadstone.clients.oo7.driver import RELATIONS, Driver, rows
 from loadstone.clients.oo7.seen import WORD, Seen, contents, left, summed
 from loadstone.clients.oo7.walk import MODULE, Walk, null, t1
 from loadstone.errors import EngineError
-from loadstone.machine.counters import Meter
 
 BEGINNINGS = ("I am", "This is")
 """How a document begins, and how it begins after T5."""
@@ -40,52 +39,13 @@ def _writing(
     driver: Driver, database: Database, write: Write, take_back: Callable[[], object]
 ) -> Measured:
     """Write inside one clock, look at what is left, take it back, and prove that it is."""
-    sent = driver.sent()
-    meter = Meter(())
-    written = False
-    start_ns = clock_ns()
-    try:
-        driver.begin_write()
-        done = write()
-        written_ns = clock_ns()
-        driver.commit()
-        written = True
-        ended_ns = clock_ns()
-        work = meter.read()
-    finally:
-        if not written:
-            driver.rollback()
-    after = driver.sent()
-    statements = None if sent is None or after is None else after - sent
+    timed, done = writing(driver, write)
     _, found = left(driver)
-    _within(driver, take_back)
+    writing(driver, take_back)
     _prove_as_generated(driver, database)
     _, checksum = done.seen.answer()
     checksum = (checksum + (found << 32 | found >> 32)) % WORD
-    return Measured(
-        ended_ns - start_ns,
-        ended_ns - written_ns,
-        done.updates,
-        f"{checksum:016x}",
-        done.calls,
-        statements,
-        None,
-        None,
-        work,
-    )
-
-
-def _within(driver: Driver, write: Callable[[], object]) -> None:
-    """One transaction, nobody's time."""
-    written = False
-    try:
-        driver.begin_write()
-        write()
-        driver.commit()
-        written = True
-    finally:
-        if not written:
-            driver.rollback()
+    return timed.measured((done.updates, f"{checksum:016x}"), done.calls)
 
 
 _generated: dict[Database, tuple[int, int]] = {}
@@ -182,7 +142,7 @@ def _text_done(driver: Driver, database: Database, inputs: list[int]) -> Measure
 def _text_undone(driver: Driver, database: Database, inputs: list[int]) -> Measured:
     del inputs
     before, after = BEGINNINGS
-    _within(driver, lambda: _begin_anew(driver, before, after))
+    writing(driver, lambda: _begin_anew(driver, before, after))
     return _writing(driver, database, lambda: _begin_anew(driver, after, before), lambda: None)
 
 
@@ -198,7 +158,7 @@ def _insert(driver: Driver, database: Database, receivers: list[int]) -> Measure
 
 def _delete(driver: Driver, database: Database, receivers: list[int]) -> Measured:
     """S2: of what S1 made outside the clock."""
-    _within(driver, lambda: _made(driver, database, receivers))
+    writing(driver, lambda: _made(driver, database, receivers))
     return _writing(driver, database, lambda: _gone(driver, database, receivers), lambda: None)
 
 

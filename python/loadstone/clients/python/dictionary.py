@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from loadstone.clients.declared import capabilities
-from loadstone.clients.oo1.loops import Driver
+from loadstone.clients.oo1.driver import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.oo7.driver import Driver as Oo7Driver
 from loadstone.clients.oo7.objects import CONTAINERS

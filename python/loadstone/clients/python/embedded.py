@@ -21,7 +21,8 @@ from loadstone.benchmarks.oo1.database import Database
 from loadstone.benchmarks.oo7.database import Database as Oo7Database
 from loadstone.clients.base import Client, Measured
 from loadstone.clients.declared import measures_of, taken
-from loadstone.clients.oo1.loops import Driver, run
+from loadstone.clients.oo1.driver import Driver
+from loadstone.clients.oo1.loops import run
 from loadstone.clients.oo1.program import NONE
 from loadstone.clients.oo1.table_one import reportables
 from loadstone.clients.oo7 import loops as oo7

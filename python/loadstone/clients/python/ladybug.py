@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.declared import capabilities, own_tactics
-from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
+from loadstone.clients.oo1.driver import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.oo7.driver import Driver as Oo7Driver
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.clients.python.ladybug_oo7 import LadybugOo7Driver

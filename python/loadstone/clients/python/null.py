@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.declared import capabilities
-from loadstone.clients.oo1.loops import Driver, NewPart, Row
+from loadstone.clients.oo1.driver import Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.capabilities import Capabilities

@@ -22,7 +22,7 @@ from ZODB.FileStorage import FileStorage
 from ZODB.POSException import POSError
 
 from loadstone.clients.declared import capabilities, own_tactics
-from loadstone.clients.oo1.loops import Driver
+from loadstone.clients.oo1.driver import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.oo7.driver import Driver as Oo7Driver
 from loadstone.clients.oo7.objects import CONTAINERS
