@@ -24,6 +24,7 @@ pub mod oo7;
 mod outcome;
 pub mod pacing;
 mod postgresql;
+pub mod program;
 pub mod rvm;
 mod sqlite;
 pub mod statements;

@@ -22,6 +22,9 @@ impl fmt::Debug for Address {
     }
 }
 
+/// A value that another benchmark's program has and this one has not: engine, tactic, value, reason.
+pub(crate) type OtherValue = (&'static str, &'static str, &'static str, &'static str);
+
 /// A variant's tactics, `key=value`. A driver takes those it knows; one that nobody took is an
 /// error, so that no report shows a tactic that did nothing.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +59,24 @@ impl Tactics {
                 name: format!("{key}={value}"),
                 known: choices.iter().map(|(name, _)| format!("{key}={name}")).collect(),
             }),
+        }
+    }
+
+    /// Take a tactic of which the engine's program has one value, `value`. Another program's value,
+    /// among `others`, is a gap with its reason.
+    pub(crate) fn take_only(
+        &mut self,
+        engine: &'static str,
+        (key, value): (&'static str, &'static str),
+        others: &[OtherValue],
+    ) -> Result<(), ClientError> {
+        let others = others.iter().filter(|other| (other.0, other.1) == (engine, key));
+        let choices: Vec<_> = std::iter::once((value, None))
+            .chain(others.map(|&(_, _, value, reason)| (value, Some(reason))))
+            .collect();
+        match self.take(key, &choices)? {
+            None => Ok(()),
+            Some(reason) => Err(ClientError::Unsupported { engine, what: key, reason }),
         }
     }
 

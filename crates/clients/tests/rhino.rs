@@ -72,7 +72,9 @@ fn visits(database: &Database) -> BTreeMap<u32, u32> {
     let mut times = BTreeMap::new();
     for base in 1..=729 {
         let [private, _] = database.components(&mut draws, base);
-        private.into_iter().for_each(|one| *times.entry(one).or_default() += 1);
+        for one in private {
+            *times.entry(one).or_default() += 1;
+        }
     }
     times
 }
@@ -99,7 +101,7 @@ fn log_as_expected(combinations: &[[&str; 2]]) {
     assert!((485..=500).contains(&composites) && (200..300).contains(&odd), "{composites}, {odd}");
     let mut grains = Vec::new();
     for &combination in combinations {
-        let folder = tempdir().unwrap();
+        let folder = tempdir().expect("a folder can be made");
         let Some(mut client) = loaded(&folder, combination) else { continue };
         let [t1, t2a, t2c] = expected.map(|one| logged(&mut *client, one));
         assert_eq!(t1, Logged::default(), "T1 {combination:?}");
@@ -150,7 +152,7 @@ fn answers_and_contents_are_right_where_the_program_stores() {
     let database = Database::new(1_000, 9, 7).unwrap();
     let oracle = Oracle::new(database);
     for combination in OTHERS.into_iter().chain([COMBINATIONS[6]]) {
-        let folder = tempdir().unwrap();
+        let folder = tempdir().expect("a folder can be made");
         let path = folder.path().join("database").display().to_string();
         let [log, detect] = combination;
         let cramped = [("cache", "262144"), ("swizzle", "on"), ("durability", "none")];
@@ -171,7 +173,7 @@ fn answers_and_contents_are_right_where_the_program_stores() {
 
 #[test]
 fn ranges_are_not_found_by_faults() {
-    let folder = tempdir().unwrap();
+    let folder = tempdir().expect("a folder can be made");
     let path = folder.path().join("database").display().to_string();
     for detect in ["sigsegv", "kernel"] {
         let tactics = Tactics::new([("log", "set-range"), ("detect", detect)]);
@@ -185,7 +187,7 @@ fn ranges_are_not_found_by_faults() {
 #[test]
 fn a_program_that_maps_nothing_refuses_to_find_stores() {
     use loadstone_clients::engines::oo1;
-    let folder = tempdir().unwrap();
+    let folder = tempdir().expect("a folder can be made");
     let path = folder.path().join("database").display().to_string();
     let tactics = Tactics::new([("detect", "sigsegv")]);
     let address = Address { database: path, library: None };

@@ -12,13 +12,13 @@ use crate::oo7::driver::Driver;
 use crate::oo7::{Client, Program};
 use crate::postgresql::oo7 as postgresql;
 use crate::sqlite::oo7 as sqlite;
-use crate::tactics::{Address, Tactics};
+use crate::tactics::{Address, OtherValue, Tactics};
 
 /// The names that [`open`] knows.
 pub const ENGINES: [&str; 7] = ["memory", "null", "sqlite", "duckdb", "postgresql", "lmdb", "lode"];
 
 /// Values of tactics that OO1's program has and this one does not, each with its reason.
-const OTHERS: [(&str, &str, &str, &str); 8] = [
+const OTHERS: [OtherValue; 8] = [
     ("duckdb", "statement", "batch", "a statement for a level takes it as long as ten look-ups"),
     ("lmdb", "access", "links", "OO7's program has objects under their ids"),
     ("lode", "access", "links", NO_DESIGN),
@@ -41,25 +41,25 @@ pub fn open(
 ) -> Result<Box<dyn Client>, ClientError> {
     match engine {
         "memory" => {
-            only(&mut tactics, "memory", "prefetch", "off")?;
+            tactics.take_only("memory", ("prefetch", "off"), &OTHERS)?;
             program(memory::Memory::open, address, tactics, database)
         }
         "null" => program(null::Null::open, address, tactics, database),
         "sqlite" => {
-            only(&mut tactics, "sqlite", "access", "rowid")?;
+            tactics.take_only("sqlite", ("access", "rowid"), &OTHERS)?;
             program(sqlite::open, address, tactics, database)
         }
         "duckdb" => {
-            only(&mut tactics, "duckdb", "statement", "prepared")?;
+            tactics.take_only("duckdb", ("statement", "prepared"), &OTHERS)?;
             program(duckdb::open, address, tactics, database)
         }
         "postgresql" => program(postgresql::open, address, tactics, database),
         "lmdb" => {
-            only(&mut tactics, "lmdb", "access", "objects")?;
+            tactics.take_only("lmdb", ("access", "objects"), &OTHERS)?;
             program(lmdb::Lmdb::open, address, tactics, database)
         }
         "lode" => {
-            only(&mut tactics, "lode", "access", "objects")?;
+            tactics.take_only("lode", ("access", "objects"), &OTHERS)?;
             lode::open(address, tactics, database)
         }
         _ => Err(ClientError::Unknown {
@@ -67,23 +67,6 @@ pub fn open(
             name: engine.to_owned(),
             known: ENGINES.map(str::to_owned).to_vec(),
         }),
-    }
-}
-
-/// Take a tactic of which this program has one value.
-fn only(
-    tactics: &mut Tactics,
-    engine: &'static str,
-    key: &'static str,
-    value: &'static str,
-) -> Result<(), ClientError> {
-    let others = OTHERS.iter().filter(|other| (other.0, other.1) == (engine, key));
-    let choices: Vec<_> = std::iter::once((value, None))
-        .chain(others.map(|&(_, _, value, reason)| (value, Some(reason))))
-        .collect();
-    match tactics.take(key, &choices)? {
-        None => Ok(()),
-        Some(reason) => Err(ClientError::Unsupported { engine, what: key, reason }),
     }
 }
 

@@ -10,13 +10,13 @@ use crate::null::rvm as null;
 use crate::rvm::driver::Driver;
 use crate::rvm::{Client, Program};
 use crate::sqlite::rvm as sqlite;
-use crate::tactics::{Address, Tactics};
+use crate::tactics::{Address, OtherValue, Tactics};
 
 /// The names that [`open`] knows.
 pub const ENGINES: [&str; 5] = ["memory", "null", "sqlite", "lmdb", "lode"];
 
 /// Values of tactics that other benchmarks' programs have and this one does not, with the reason.
-const OTHERS: [(&str, &str, &str, &str); 10] = [
+const OTHERS: [OtherValue; 10] = [
     ("lmdb", "access", "links", "it has records under their numbers"),
     ("lode", "access", "links", NO_DESIGN),
     ("lode", "access", "btree", NO_DESIGN),
@@ -65,23 +65,6 @@ pub fn open(
     }
 }
 
-/// Take a tactic of which this program has one value.
-fn only(
-    tactics: &mut Tactics,
-    engine: &'static str,
-    key: &'static str,
-    value: &'static str,
-) -> Result<(), ClientError> {
-    let others = OTHERS.iter().filter(|other| (other.0, other.1) == (engine, key));
-    let choices: Vec<_> = std::iter::once((value, None))
-        .chain(others.map(|&(_, _, value, reason)| (value, Some(reason))))
-        .collect();
-    match tactics.take(key, &choices)? {
-        None => Ok(()),
-        Some(reason) => Err(ClientError::Unsupported { engine, what: key, reason }),
-    }
-}
-
 fn program<C: Driver + 'static>(
     open: impl FnOnce(&Address, &mut Tactics) -> Result<C, ClientError>,
     address: &Address,
@@ -89,8 +72,8 @@ fn program<C: Driver + 'static>(
     database: Database,
     own: &[(&'static str, &'static str)],
 ) -> Result<Box<dyn Client>, ClientError> {
-    for (key, value) in own {
-        only(&mut tactics, C::ENGINE, key, value)?;
+    for &one in own {
+        tactics.take_only(C::ENGINE, one, &OTHERS)?;
     }
     let driver = open(address, &mut tactics)?;
     tactics.finish()?;

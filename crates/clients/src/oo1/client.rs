@@ -1,4 +1,4 @@
-//! One type for all engines: what the interpreter's side holds.
+//! One type for all engines: the one that the interpreter's side holds.
 
 use loadstone_datasets::oo1::Database;
 use loadstone_measure::clock::now_ns;
@@ -10,36 +10,10 @@ use crate::oo1::driver::Driver;
 use crate::oo1::loops;
 use crate::oo1::users::{self, Served, Users};
 use crate::outcome::Outcome;
+use crate::program::CallingProgram;
 
 /// A calling program with an engine at the other side of its seam.
-pub trait Client: Send {
-    /// The engine's name.
-    fn engine(&self) -> &'static str;
-
-    /// Load the database in place of any other; answers elapsed ns, all indexes and the last
-    /// commit included.
-    fn load(&mut self) -> Result<u64, ClientError>;
-
-    /// Run a measure once; the iteration number draws its inputs. `meter` knows the servers whose
-    /// work is the engine's.
-    fn metered(
-        &mut self,
-        measure: Measure,
-        iteration: u32,
-        meter: &Meter,
-    ) -> Result<Outcome, ClientError>;
-
-    /// The same with an engine in this process, or where nobody asks what its server does.
-    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, ClientError> {
-        self.metered(measure, iteration, &Meter::default())
-    }
-
-    /// Bytes that the database takes where it is kept.
-    fn size_bytes(&mut self) -> Result<u64, ClientError>;
-
-    /// The engine's terms.
-    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
-
+pub trait Client: CallingProgram<Measure> {
     /// Let concurrent users loose on the loaded database, each with a driver of its own. `meter`
     /// knows the servers whose work is the engine's.
     fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, ClientError>;
@@ -65,7 +39,7 @@ impl<C: Driver> Program<C> {
     }
 }
 
-impl<C: Driver + 'static> Client for Program<C> {
+impl<C: Driver + 'static> CallingProgram<Measure> for Program<C> {
     fn engine(&self) -> &'static str {
         C::ENGINE
     }
@@ -92,7 +66,9 @@ impl<C: Driver + 'static> Client for Program<C> {
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
         self.driver.terms()
     }
+}
 
+impl<C: Driver + 'static> Client for Program<C> {
     fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, ClientError> {
         users::run(&mut self.driver, &self.database, users, meter)
     }

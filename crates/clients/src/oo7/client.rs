@@ -1,4 +1,4 @@
-//! One type for all engines: what the interpreter's side holds.
+//! One type for all engines: the one that the interpreter's side holds.
 
 use loadstone_datasets::oo7::Database;
 use loadstone_measure::clock::now_ns;
@@ -11,38 +11,12 @@ use crate::oo7::loops;
 use crate::oo7::measure::Measure;
 use crate::oo7::visits::Visits;
 use crate::outcome::Outcome;
+use crate::program::CallingProgram;
 
 /// A calling program with an engine at the other side of its seam.
-pub trait Client: Send {
-    /// The engine's name.
-    fn engine(&self) -> &'static str;
-
-    /// Load the database in place of any other; answers elapsed ns, all indexes and the last
-    /// commit included.
-    fn load(&mut self) -> Result<u64, ClientError>;
-
-    /// Run an operation once; the iteration number draws its inputs. `meter` knows the servers
-    /// whose work is the engine's.
-    fn metered(
-        &mut self,
-        measure: Measure,
-        iteration: u32,
-        meter: &Meter,
-    ) -> Result<Outcome, ClientError>;
-
-    /// The same with an engine in this process, or where nobody asks what its server does.
-    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, ClientError> {
-        self.metered(measure, iteration, &Meter::default())
-    }
-
+pub trait Client: CallingProgram<Measure> {
     /// Everything that is stored, outside every clock.
     fn contents(&mut self) -> Result<Visits, ClientError>;
-
-    /// Bytes that the database takes where it is kept.
-    fn size_bytes(&mut self) -> Result<u64, ClientError>;
-
-    /// The engine's terms.
-    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 }
 
 /// A driver, and the database that it is expected to hold.
@@ -59,7 +33,7 @@ impl<C: Driver> Program<C> {
     }
 }
 
-impl<C: Driver + 'static> Client for Program<C> {
+impl<C: Driver> CallingProgram<Measure> for Program<C> {
     fn engine(&self) -> &'static str {
         C::ENGINE
     }
@@ -80,15 +54,17 @@ impl<C: Driver + 'static> Client for Program<C> {
         loops::run(&mut Asked { driver, database, iteration, meter, generated }, measure)
     }
 
-    fn contents(&mut self) -> Result<Visits, ClientError> {
-        contents(&mut self.driver)
-    }
-
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
         self.driver.size_bytes()
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
         self.driver.terms()
+    }
+}
+
+impl<C: Driver> Client for Program<C> {
+    fn contents(&mut self) -> Result<Visits, ClientError> {
+        contents(&mut self.driver)
     }
 }

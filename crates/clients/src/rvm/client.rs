@@ -1,4 +1,4 @@
-//! The program as others see it, whatever engine it calls.
+//! One type for all engines: the one that the interpreter's side holds.
 
 use loadstone_datasets::rvm::Database;
 use loadstone_measure::clock::now_ns;
@@ -6,39 +6,16 @@ use loadstone_measure::work::Meter;
 
 use crate::error::ClientError;
 use crate::outcome::Outcome;
+use crate::program::CallingProgram;
 use crate::rvm::contents::Contents;
 use crate::rvm::driver::Driver;
 use crate::rvm::loops::{self, Asked};
 use crate::rvm::measure::Measure;
 
-/// A calling program with one engine at the other side of its seam.
-pub trait Client: Send {
-    /// The engine's name.
-    fn engine(&self) -> &'static str;
+/// A calling program with an engine at the other side of its seam.
+pub trait Client: CallingProgram<Measure> {}
 
-    /// Create the database in place of any other; elapsed nanoseconds.
-    fn load(&mut self) -> Result<u64, ClientError>;
-
-    /// Run a measure once; the iteration number draws its inputs. `meter` knows the servers whose
-    /// work is the engine's.
-    fn metered(
-        &mut self,
-        measure: Measure,
-        iteration: u32,
-        meter: &Meter,
-    ) -> Result<Outcome, ClientError>;
-
-    /// The same, of an engine in this process.
-    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, ClientError> {
-        self.metered(measure, iteration, &Meter::default())
-    }
-
-    /// Bytes that the database takes where it is kept.
-    fn size_bytes(&mut self) -> Result<u64, ClientError>;
-
-    /// The engine's terms.
-    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
-}
+impl<P: CallingProgram<Measure>> Client for P {}
 
 /// A driver, and the database that it is expected to hold.
 pub struct Program<C> {
@@ -53,7 +30,7 @@ impl<C: Driver> Program<C> {
     }
 }
 
-impl<C: Driver> Client for Program<C> {
+impl<C: Driver> CallingProgram<Measure> for Program<C> {
     fn engine(&self) -> &'static str {
         C::ENGINE
     }

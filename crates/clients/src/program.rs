@@ -1,0 +1,36 @@
+//! A calling program as others see it: the part that is the same for every benchmark.
+
+use loadstone_measure::work::Meter;
+
+use crate::error::ClientError;
+use crate::outcome::Outcome;
+
+/// A program that calls one engine, over measures `M`.
+pub trait CallingProgram<M>: Send {
+    /// The engine's name.
+    fn engine(&self) -> &'static str;
+
+    /// Load the database in place of any other; answers elapsed ns, all indexes and the last
+    /// commit included.
+    fn load(&mut self) -> Result<u64, ClientError>;
+
+    /// Run a measure once; the iteration number draws its inputs. `meter` knows the servers whose
+    /// work is the engine's.
+    fn metered(
+        &mut self,
+        measure: M,
+        iteration: u32,
+        meter: &Meter,
+    ) -> Result<Outcome, ClientError>;
+
+    /// The same with an engine in this process, or where nobody asks for its server's work.
+    fn measure(&mut self, measure: M, iteration: u32) -> Result<Outcome, ClientError> {
+        self.metered(measure, iteration, &Meter::default())
+    }
+
+    /// Bytes that the database takes where it is kept.
+    fn size_bytes(&mut self) -> Result<u64, ClientError>;
+
+    /// The engine's terms.
+    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
+}
