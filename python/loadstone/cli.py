@@ -43,8 +43,8 @@ COMMANDS = {
     "data": ("loadstone.commands.data", "Write a benchmark's relations to files."),
     "quel": ("loadstone.commands.quel", "Show a QUEL program's tree, its SQL and its answer."),
     "clean": ("loadstone.commands.clean", "Remove what killed runs left behind."),
-    "doctor": ("loadstone.commands.doctor", "Say what this machine can measure and prove."),
-    "lode": ("loadstone.commands.lode", "Ask, serve, mirror or copy databases of lode."),
+    "doctor": ("loadstone.commands.doctor", "List what this machine can measure and prove."),
+    "lode": ("loadstone.commands.lode", "Query, serve, mirror or copy lode databases."),
 }
 """The module of each command, which has it as the function of its name or as `app`; and the first
 line of its help, so that `loadstone --help` need not import them."""
@@ -94,8 +94,8 @@ app = typer.Typer(
     name="loadstone",
     cls=_Commands,
     help="Run the classic database benchmarks on today's engines, check every answer, and see why.",
-    epilog="Start with: loadstone run --quick. Databases lie in a scratch folder while a run goes"
-    " on; the variable LOADSTONE_SCRATCH names the folder that holds it.",
+    epilog="Start with: loadstone run --quick. During a run, databases lie in a scratch"
+    " folder; set LOADSTONE_SCRATCH to choose where.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

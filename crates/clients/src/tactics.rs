@@ -22,7 +22,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// A value that another benchmark's program has and this one has not: engine, tactic, value, reason.
+/// A value that another benchmark's program has and this one lacks: engine, tactic, value, reason.
 pub(crate) type OtherValue = (&'static str, &'static str, &'static str, &'static str);
 
 /// A variant's tactics, `key=value`. A driver takes those it knows; one that nobody took is an

@@ -56,9 +56,9 @@ def ab(
 ) -> int:
     """Measure a change, before and after, for a CI job.
 
-    Both variants run interleaved in one run, warm unless --temperature says other, and are compared
-    as by `loadstone compare`; a tactic that one of them names may differ. Without --operation: the
-    quick preset's operations, each repeated for 5 s while it is undecided.
+    Both variants run interleaved in one run, warm unless --temperature says otherwise, and are
+    compared as by `loadstone compare`; a tactic that one of them names may differ. Without
+    --operation: the quick preset's operations, each repeated for 5 s while it is undecided.
 
     Exit codes: 0 no regression: every cell excludes one; 1 a regression; 9 undecided: some cell may
     be slower; 5 nothing could be compared; 6 some cell failed or could not be compared; 2, 3 and 4

@@ -146,7 +146,7 @@ def _operations(benchmark: "Benchmark", edition: str, *, wide: bool) -> "Table":
     table = Table(title=f"{benchmark.name} {edition}", box=box.SIMPLE_HEAD, pad_edge=False)
     # A name is there to be copied: it is never cut.
     table.add_column("operation", no_wrap=True)
-    for heading in ("query", "what it does", *(["design", "presets"] if wide else [])):
+    for heading in ("query", "description", *(["design", "presets"] if wide else [])):
         table.add_column(heading)
     group = ""
     for operation in benchmark.operations(edition, _scale(benchmark, edition)):

@@ -46,7 +46,7 @@ def bisect(
         str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md or json.")
     ] = "table",
     listed: Annotated[
-        bool, typer.Option("--releases", help="List the releases that there are, and run nothing.")
+        bool, typer.Option("--releases", help="List the known releases; run nothing.")
     ] = False,
     record: Record = None,
     dry_run: DryRun = False,
@@ -55,9 +55,9 @@ def bisect(
 ) -> int:
     """Find the release of an engine in which a time changed.
 
-    Measures up to eight releases interleaved in one run, warm unless --temperature says other, and
-    where two neighbours differ, the releases between them, too. Each release is installed once into
-    the cache. Without --operation or --sql: the quick preset's operations.
+    Up to eight releases run interleaved in one run, warm unless --temperature says otherwise. Where
+    two neighbours differ, the releases between them follow. Each release is installed once into the
+    cache. Without --operation or --sql: the quick preset's operations.
 
     Exit codes: 0 no step is slower; 1 a release is slower than the one before; 9 undecided; 5
     nothing could be compared; 6 some steps could not; 2, 3 and 4 an error; 130 interrupted.

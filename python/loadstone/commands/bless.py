@@ -12,7 +12,7 @@ def bless(
     """Store the answers of a run of your own workload.
 
     Look at the run first: from then on its answers are the expected ones, also of an engine alone.
-    They stand in expected.json beside workload.toml.
+    They are written to expected.json beside workload.toml.
     """
     from loadstone.diagnostics import tell
     from loadstone.record import read

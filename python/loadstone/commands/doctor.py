@@ -22,10 +22,10 @@ def doctor(
         typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
     ] = "text",
 ) -> int:
-    """Say what this machine can measure and prove.
+    """List what this machine can measure and prove.
 
-    What it cannot is listed, too, each with its remedy. The command takes a few seconds and some
-    64 MiB in the scratch folder, and leaves nothing behind.
+    Each gap comes with its remedy. The command takes a few seconds and some 64 MiB in the scratch
+    folder, and leaves nothing behind.
     """
     from loadstone.diagnostics import EXIT_OF_ERROR, Exit, tell
     from loadstone.doctor import examine

@@ -28,12 +28,12 @@ app.command("shell")(lode_shell.shell)
 
 @app.callback()
 def _lode() -> None:
-    """Ask, serve, mirror or copy databases of lode."""
+    """Query, serve, mirror or copy lode databases."""
 
 
 @app.command("serve")
 def serve(
-    path: Annotated[Path, typer.Argument(help="The database.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Serve this database.")],
     listen: Annotated[
         str | None,
         typer.Option(
@@ -59,13 +59,13 @@ def serve(
     statements: Annotated[
         bool,
         typer.Option(
-            "--statements", help="Execute statements, on a Unix socket, in place of serving pages."
+            "--statements", help="Execute statements on a Unix socket instead of serving pages."
         ),
     ] = False,
 ) -> int:
     """Serve a database to other programs.
 
-    Prints the server's address once clients can connect. Ctrl-C or SIGTERM closes the database; a
+    Print the server's address once clients can connect. Ctrl-C or SIGTERM closes the database; a
     killed server loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go
     on.
     """
@@ -99,11 +99,15 @@ def serve(
 def backup(
     source: Annotated[
         str,
-        typer.Argument(help="Copy this database; while it is served, name its server's address."),
+        typer.Argument(
+            metavar="SOURCE", help="Copy this database, or that of the server at this address."
+        ),
     ],
-    target: Annotated[Path, typer.Argument(help="Write the copy here; the file must not exist.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="Write the copy here, to a new file.")
+    ],
 ) -> None:
-    """Copy a database, also one that is being served.
+    """Copy a database, even while it is served.
 
     The copy holds the pages that one transaction sees, needs no recovery, and is read again before
     the command ends. If that fails, no copy is left.
@@ -131,20 +135,20 @@ def backup(
 
 @app.command("mirror")
 def mirror(
-    path: Annotated[Path, typer.Argument(help="Show the copies of this database.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Show the copies of this database.")],
     fill: Annotated[
         bool,
         typer.Option(
             "--fill",
-            help="Fill the copy that is gone or behind from the other; make the second of a"
-            " database that was never mirrored.",
+            help="Fill a copy that is gone or behind from the other; make the second copy of"
+            " a database that was never mirrored.",
         ),
     ] = False,
     alone: Annotated[
         Literal["first", "second"] | None,
         typer.Option(
-            help="Let this copy go on alone with what it has, where the other is lost and no file"
-            " can know whether this one missed something."
+            help="Let this copy go on alone, where the other is lost and no file tells whether"
+            " this one missed a change."
         ),
     ] = None,
 ) -> None:

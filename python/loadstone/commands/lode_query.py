@@ -31,9 +31,7 @@ Shown = Annotated[
     typer.Option("--format", metavar="FORMAT", help="Print rows as table, csv or json."),
 ]
 Timed = Annotated[bool, typer.Option("--timing", help="Print the time of each statement.")]
-Limit = Annotated[
-    str | None, typer.Option(metavar="N", help="Show at most so many rows of each answer.")
-]
+Limit = Annotated[str | None, typer.Option(metavar="N", help="Show at most N rows of each answer.")]
 Loads = Annotated[
     list[str] | None,
     typer.Option(
@@ -68,7 +66,7 @@ def query(
     timing: Timed = False,
     read_only: ReadOnly = False,
 ) -> None:
-    """Run statements in QUEL on a database of lode.
+    """Run QUEL statements on a lode database.
 
     Each statement is a transaction of its own; the first that fails ends the command. Rows go to
     standard output, all else to standard error.

@@ -14,7 +14,7 @@ def shell(
     timing: Timed = False,
     read_only: ReadOnly = False,
 ) -> None:
-    r"""Ask a database of lode in QUEL, line by line.
+    r"""Query a lode database in QUEL, line by line.
 
     A semicolon, an empty line or \g runs what was typed. \? lists the commands, \q ends.
     """

@@ -38,10 +38,9 @@ def log(
 ) -> int:
     """List the records of a folder, what each found, and what changed.
 
-    A cell that two records have is followed from one to the next: a change is a figure that
-    differs, for certain and beyond the share of --fail-on, from the first since the last change.
-    Records of other machines or on other terms are not compared. Records are only read; what is no
-    record is named, and left out.
+    Each cell is followed from record to record. A change is a figure that certainly differs, by
+    more than --fail-on, from the first figure since the last change. Records of other machines or
+    on other terms are not compared. Records are only read; other files are named and left out.
     """
     from fnmatch import fnmatchcase
 

@@ -48,7 +48,7 @@ def quel(
 ) -> None:
     """Show a QUEL program's tree, its SQL and its answer.
 
-    The SQL is that for each engine; the answer is the one expected of all of them.
+    There is SQL for each engine, and one answer, which is expected of all of them.
     """
     from loadstone.diagnostics import console, tell
     from loadstone.quel import tree

@@ -109,9 +109,9 @@ def run(
     Every answer is checked, and every cell is recorded as soon as it ends. Without options:
     Wisconsin (1993 edition) on SQLite, DuckDB and, if installed, PostgreSQL, warm and cold.
 
-    A query of your own: loadstone run --sql 'SELECT …' --data FILE. Without --data it is asked of
-    the tables that stand in the databases that each --on names, which are only read. Tables and
-    statements of your own: a folder with a file workload.toml, loadstone run ./FOLDER.
+    A query of your own: loadstone run --sql 'SELECT …' --data FILE. Without --data it runs
+    on the tables of the databases that --on names, which are only read. Tables and statements of
+    your own: loadstone run ./FOLDER, with a file workload.toml in it.
 
     Exit codes: 0 all is well; 1 some cell failed; 2 a wrong option; 3 an engine is missing or
     broken; 4 the record cannot be written; 7 something may be left in a database of yours; 8 no

@@ -18,12 +18,12 @@ def study(
 ) -> int:
     """Measure what each switch of an engine changes.
 
-    Every tactic of the engine, or each one that --vary names, has a base and another value. The
-    study measures both ends, and each switch alone and last, in blocks of new processes. A
-    combination that takes too long is ended, and told as a lower bound; with more than eight
-    switches, groups of them come first; where three act together, all their combinations follow.
-    Every answer is checked, and every setting is read back. Without --vary: the six tactics that
-    the engine declares for studies; with --vary all, every one.
+    A switch is a tactic with a base and another value. The study measures all switches at their
+    bases, all at their other values, and each alone and last, in blocks of new processes. With more
+    than eight switches it begins with groups of them; where three act together, it adds all their
+    combinations. It ends a combination that takes too long, and reports a lower bound. Every answer
+    is checked, and every setting is read back. Without --vary: the six tactics that the engine
+    declares for studies; with --vary all: every tactic.
 
     Exit codes: as those of `loadstone run`.
     """

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 COLUMNS_MAX = 100
 """The width of the output; a narrower terminal wraps."""
 LEADS = {
-    "does": "what it does",
-    "buys": "what it buys",
-    "costs": "what it costs",
-    "loses": "what a crash can lose",
-    "excludes": "do not combine with",
+    "does": "effect",
+    "buys": "benefit",
+    "costs": "cost",
+    "loses": "a crash can lose",
+    "excludes": "conflicts",
     "source": "source",
 }
 CHANGES = {
