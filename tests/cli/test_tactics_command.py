@@ -24,8 +24,9 @@ def test_lode_is_described_as_its_code_describes_it(desk):
         assert f"default: {tactic['default']}" in done.stdout
         assert all(value in done.stdout for value, _ in tactic["values"])
         # A sentence is wrapped in its column, with the lead before its first line.
-        at = next(line.index("default: ") for line in done.stdout.splitlines() if "default: " in line)
-        rows = [line[at:] for line in done.stdout.splitlines()]
+        lines = done.stdout.splitlines()
+        at = next(line.index("default: ") for line in lines if "default: " in line)
+        rows = [line[at:] for line in lines]
         for key in SENTENCES:
             assert squeezed(tactic[key]) in squeezed("".join(rows)), (tactic["name"], key)
 
