@@ -88,6 +88,11 @@ impl MirroredDisk {
         self.files[side].read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether that is the copy's file still: it gets another when it is filled.
+    fn is_current(&self, side: Side, file: &Arc<dyn Disk>) -> bool {
+        self.file(side).is_some_and(|current| Arc::ptr_eq(&current, file))
+    }
+
     pub(super) fn set_file(&self, side: Side, file: Option<Arc<dyn Disk>>) {
         *self.files[side].write().unwrap_or_else(PoisonError::into_inner) = file;
     }
@@ -183,7 +188,7 @@ impl MirroredDisk {
             Ok(()) => self.pair.count_mended(),
             // What was read is right all the same; where the other cannot say that it is alone
             // now, the next write finds that out.
-            Err(error) => drop(self.pair.lose(side, &error)),
+            Err(error) => drop(self.pair.lose(side, &error, || self.is_current(side, &to))),
         }
     }
 
@@ -221,7 +226,7 @@ impl MirroredDisk {
         } else {
             SIDES.map(one)
         };
-        self.settle(standings, outcomes)
+        self.settle(standings, outcomes, &files)
     }
 
     /// What a call has come to that was made on the copies.
@@ -229,6 +234,7 @@ impl MirroredDisk {
         &self,
         standings: [Standing; 2],
         outcomes: [Option<io::Result<()>>; 2],
+        files: &[Option<Arc<dyn Disk>>; 2],
     ) -> io::Result<()> {
         let succeeded = SIDES
             .iter()
@@ -237,7 +243,9 @@ impl MirroredDisk {
         for (side, outcome) in outcomes.into_iter().enumerate() {
             let Some(Err(error)) = outcome else { continue };
             if succeeded || standings[side] == Standing::Filling {
-                self.pair.lose(side, &error)?;
+                let is_current =
+                    || files[side].as_ref().is_some_and(|file| self.is_current(side, file));
+                self.pair.lose(side, &error, is_current)?;
             } else {
                 failed.get_or_insert(error);
             }

@@ -108,7 +108,7 @@ impl Mirror {
     pub fn take_down(&self, side: Side) -> Result<()> {
         let down = io::Error::other("it was taken down");
         let failed = |source| LodeError::io("taking a copy of the mirror down", source);
-        self.pair.lose(side, &down).map_err(failed)
+        self.pair.lose(side, &down, || true).map_err(failed)
     }
 
     /// How the copies are now.

@@ -95,7 +95,7 @@ impl Pair {
             // The guard must be given back before another copy is told.
             let said = self.lock().say(side, claim);
             if let Err(error) = said {
-                self.lose(side, &error).map_err(failed)?;
+                self.lose(side, &error, || true).map_err(failed)?;
             }
         }
         Ok(())
@@ -109,15 +109,23 @@ impl Pair {
     }
 
     /// A copy has failed a call, which the other has done. Returns when the other says that it is
-    /// alone: before that, nobody may be told that the call succeeded.
+    /// alone: before that, nobody may be told that the call succeeded. Nothing happens unless the
+    /// call's file `is_current`: a thread may come late with what the device did that was there
+    /// before, when another is being filled in its place or has been.
     ///
     /// # Errors
     ///
     /// Where the other is gone or cannot say so: then no copy has what the call did.
-    pub fn lose(&self, side: Side, error: &io::Error) -> io::Result<()> {
+    pub fn lose(
+        &self,
+        side: Side,
+        error: &io::Error,
+        is_current: impl FnOnce() -> bool,
+    ) -> io::Result<()> {
         let mut known = self.lock();
         match self.standing(side) {
             Standing::Gone => return Ok(()),
+            _ if !is_current() => return Ok(()),
             Standing::Filling => {
                 known.why[side] = error.to_string();
                 self.set(side, Standing::Gone);
