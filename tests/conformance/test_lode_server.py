@@ -160,6 +160,7 @@ def test_a_server_that_does_not_start_says_why(scratch: Path) -> None:
 def test_what_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
     for tactics, what in (
         ("&locks=page&readahead=on", "readahead=on with locks=page"),
+        ("&locks=relation&readahead=on", "readahead=on with locks=relation"),
         ("&access=btree&prefetch=on", "prefetch=on with this access"),
     ):
         client = build(scratch, tactics)

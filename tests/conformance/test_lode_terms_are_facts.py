@@ -164,24 +164,34 @@ def test_log_is_what_a_commit_writes_to_the_file(log: str, tmp_path: Path) -> No
     assert (span_bytes < 500) == (log == "page-diff")
 
 
-@pytest.mark.parametrize("locks", ["database", "page"])
-def test_locks_are_what_two_writers_of_two_pages_wait_for(locks: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("locks", "file", "meet"),
+    [
+        ("database", "b", False),
+        ("relation", "b", True),
+        ("relation", "a", False),
+        ("page", "a", True),
+    ],
+)
+def test_locks_are_what_two_writers_of_two_pages_wait_for(
+    locks: str, file: str, meet: bool, tmp_path: Path
+) -> None:
     with created(tmp_path, locks=locks) as (database, _):
         with database.writing() as transaction:
             ids = {
-                name: [transaction.heap(name).insert(b"x" * 900) for _ in range(50)][7]
+                name: [transaction.heap(name).insert(b"x" * 900) for _ in range(50)]
                 for name in "ab"
             }
         ended = threading.Event()
 
         def other() -> None:
             with database.writing() as transaction:
-                transaction.heap("b").update(ids["b"], b"y" * 900)
+                transaction.heap(file).update(ids[file][40], b"y" * 900)
             ended.set()
 
         beside = threading.Thread(target=other)
         with database.writing() as transaction:
-            transaction.heap("a").update(ids["a"], b"y" * 900)
+            transaction.heap("a").update(ids["a"][7], b"y" * 900)
             beside.start()
             # One of the two happens, whichever it is.
             while not ended.wait(0.001) and not database.counters()["locks"]["waits"]:
@@ -189,7 +199,7 @@ def test_locks_are_what_two_writers_of_two_pages_wait_for(locks: str, tmp_path: 
             met = ended.is_set()
         beside.join()
         assert database.tactics["locks"] == locks
-        assert met == (locks == "page")
+        assert met == meet
 
 
 USERS, COMMITS = 8, 25

@@ -29,7 +29,7 @@ VARIANTS = (
     "lode",
     "lode?durability=none&locks=page&log=page-grain&swizzle=on",
     "lode?place=server",
-    "lode?place=server&swizzle=on",
+    "lode?locks=relation&place=server&swizzle=on",
     "postgresql?hop=join",
     "postgresql?statement=batch&transaction=measure",
     "postgresql?hop=join&place=tcp&statement=batch",

@@ -21,8 +21,8 @@ const VARIANTS: [(&str, &str, Own); 8] = [
     ("objects", "prefetch=off", &[("prefetch", "on"), ("cache", "1048576")]),
     ("links", "durability=none", &[("cache", "1048576")]),
     ("links", "locks=page", &[("prefetch", "on"), ("swizzle", "on"), ("cache", "1048576")]),
-    ("links", "locks=page&log=page-grain", &[("swizzle", "on")]),
-    ("btree", "locks=page&durability=group", &[]),
+    ("links", "locks=relation&log=page-grain", &[("swizzle", "on")]),
+    ("btree", "locks=relation&durability=group", &[]),
     ("hash", "locks=page", &[("replacement", "lru")]),
 ];
 

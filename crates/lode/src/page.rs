@@ -16,6 +16,9 @@ pub const HEADER_BYTES: usize = 32;
 /// in its pages' headers.
 pub type FileNumber = u32;
 
+/// What the header of a page has for its file if it belongs to none.
+pub const NO_FILE: FileNumber = 0;
+
 /// Offsets of the header's fields.
 pub mod offset {
     /// u64: checksum of everything behind it.

@@ -42,9 +42,13 @@ impl Place for Remote {
             let (what, reason) = ("detect at a server", UNMAPPED);
             return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
         }
-        if locks == Grain::Page && read_ahead == ReadAhead::On {
-            let (what, reason) = ("readahead=on with locks=page at a server", UNLOCKED);
-            return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
+        let refused = match locks {
+            Grain::Database => None,
+            Grain::Relation => Some("readahead=on with locks=relation at a server"),
+            Grain::Page => Some("readahead=on with locks=page at a server"),
+        };
+        if let Some(what) = refused.filter(|_| read_ahead == ReadAhead::On) {
+            return Err(ClientError::Unsupported { engine: ENGINE, what, reason: UNLOCKED });
         }
         Ok(remote)
     }

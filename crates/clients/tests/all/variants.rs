@@ -52,8 +52,8 @@ pub const VARIANTS: [Variant; 16] = [
     lode(&[("access", "objects"), ("swizzle", "on"), ("locks", "page"), SMALL]),
     lode(&[("access", "links"), ("swizzle", "on"), ("log", "page-grain"), FAST]),
     lode(&[("access", "objects"), PREFETCH, SMALL, FAST]),
-    lode(&[("access", "links"), ("swizzle", "on"), PREFETCH, SMALL, FAST]),
-    lode(&[("access", "btree"), ("locks", "page"), ("durability", "group")]),
+    lode(&[("access", "links"), ("swizzle", "on"), ("locks", "relation"), PREFETCH, SMALL, FAST]),
+    lode(&[("access", "btree"), ("locks", "relation"), ("durability", "group")]),
     lode(&[("access", "hash"), ("locks", "page"), SMALL, FAST]),
 ];
 

@@ -1,5 +1,8 @@
-//! Locks: shared and exclusive, on the whole volume or on a page, kept until the end of the
-//! transaction (two phases), with deadlocks found when somebody begins to wait.
+//! Locks: shared and exclusive, on the whole volume, a relation or a page, kept until the end of
+//! the transaction (two phases), with deadlocks found when somebody begins to wait.
+//!
+//! A database has one grain as long as it is open, and a page is always locked as the same thing
+//! (`transaction::local_locks`), so that no lock covers another and intention modes have no use.
 //!
 //! Locks order transactions; the moments in which bytes change are ordered by the buffer's latches.
 
@@ -13,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use crate::error::{LodeError, Result};
-use crate::page::PageNumber;
+use crate::page::{FileNumber, PageNumber};
 use crate::sync::{Condvar, Mutex, MutexGuard, ThreadId, thread_id};
 use numbers::NumberMap;
 use queue::{Claim, Queue};
@@ -35,6 +38,8 @@ pub enum Mode {
 pub enum Resource {
     /// All of it.
     Volume,
+    /// All pages of a file.
+    Relation(FileNumber),
     /// One page.
     Page(PageNumber),
 }

@@ -98,7 +98,7 @@ impl Remote {
             read_ahead_pages: match tactics.locks {
                 Grain::Database => tactics.read_ahead_pages(),
                 // Only a page that is locked can be relied on to be a committed one.
-                Grain::Page => 0,
+                Grain::Relation | Grain::Page => 0,
             },
             pages_max: PAGES_MAX,
         };

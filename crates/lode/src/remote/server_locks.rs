@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::client::Client;
 use super::connections::{Shared, lock};
 use crate::error::{LodeError, Result};
-use crate::lock::Mode;
+use crate::lock::{Mode, Resource};
 use crate::owner::Owner;
 use crate::page::{self, PageNumber};
 use crate::pages::Pinned;
@@ -103,10 +103,37 @@ impl LockSource for ServerLocks {
         self.client.check_owner()
     }
 
-    fn grain(&self) -> Grain {
-        self.client.tactics.locks
+    /// Whose a page is now the server alone can say, so it is asked for each.
+    fn resource(&self, page: PageNumber) -> Result<Resource> {
+        Ok(match self.client.tactics.locks {
+            Grain::Database => Resource::Volume,
+            Grain::Relation | Grain::Page => Resource::Page(page),
+        })
     }
 
+    fn lock(&self, resource: Resource, mode: Mode) -> Result<()> {
+        match resource {
+            Resource::Volume => self.lock_all(),
+            Resource::Page(page) => self.lock_page(page, mode),
+            Resource::Relation(_) => unreachable!("of a server pages are asked, see `resource`"),
+        }
+    }
+
+    /// The server has looked.
+    fn check_usable(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn release(&self, _: impl Iterator<Item = Resource>) {
+        if let Some(Session { connection, slot }) = self.session.borrow().as_ref() {
+            // Where this fails there is nobody who keeps a lock for us.
+            let _ = lock(connection).tell(&Request::End { slot: *slot });
+        }
+        self.forget();
+    }
+}
+
+impl ServerLocks {
     /// Takes note of what others have changed.
     fn lock_all(&self) -> Result<()> {
         let mode = match self.access {
@@ -139,18 +166,5 @@ impl LockSource for ServerLocks {
             Stale::Some(_) | Stale::All => return Err(self.nonsense()),
         }
         Ok(())
-    }
-
-    /// The server has looked.
-    fn check_usable(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn release(&self, _: bool, _: impl Iterator<Item = PageNumber>) {
-        if let Some(Session { connection, slot }) = self.session.borrow().as_ref() {
-            // Where this fails there is nobody who keeps a lock for us.
-            let _ = lock(connection).tell(&Request::End { slot: *slot });
-        }
-        self.forget();
     }
 }

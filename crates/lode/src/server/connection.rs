@@ -207,10 +207,10 @@ impl Connection<'_> {
         let Served { database, history, .. } = self.served;
         let (position, stale) = match database.tactics().locks {
             Grain::Database => history.since(lock.known),
-            Grain::Page if history.changed(lock.page) <= lock.known => {
+            Grain::Relation | Grain::Page if history.changed(lock.page) <= lock.known => {
                 (history.position(), Stale::Nothing)
             }
-            Grain::Page => {
+            Grain::Relation | Grain::Page => {
                 let copy = |view: View<'_>| Stale::This(view.copy());
                 let stale = database.buffer().read(lock.page, copy)?;
                 (history.position(), stale)

@@ -25,8 +25,8 @@ use crate::tactics::Tactics;
 /// More than the smallest cache holds.
 const PAGES: usize = 20;
 
-/// The file that they belong to, a number that the catalog gives to none.
-const FILE: u32 = 500;
+/// The files that they belong to in turn, numbers that the catalog gives to none.
+const FILES: [u32; 3] = [500, 501, 502];
 
 const THREADS_MAX: usize = 4;
 
@@ -83,7 +83,10 @@ fn beginning(extent: &'static str, mirrored: bool) -> Beginning {
         let machine = Machine::new(simulation.clone(), None);
         let database = machine.open(&tactics).expect("it can be made");
         let mut writing = database.writing();
-        let allocate = |_| writing.allocate(FILE, PageKind::Heap).expect("there is room");
+        let allocate = |place: usize| {
+            let file = FILES[place % FILES.len()];
+            writing.allocate(file, PageKind::Heap).expect("there is room")
+        };
         let pages: Rc<[PageNumber]> = (0..PAGES).map(allocate).collect();
         // The first transaction to change one takes it for a free page: `bulk=unlogged`.
         for &page in &*pages {
@@ -113,7 +116,7 @@ fn draw_tactics(random: &mut Random, mirrored: bool) -> Tactics {
         draw(random, &["page-diff", "page-grain", "set-range"]),
         draw(random, &["unlogged", "logged"]),
         draw(random, &["full", "group", "group", "none"]),
-        draw(random, &["page", "page", "database"]),
+        draw(random, &["page", "page", "relation", "database"]),
         draw(random, &["clock", "lru", "lru-2", "random"]),
         draw(random, &[65_536, 65_536, 1_048_576]),
         draw(random, &[65_536, 65_536, 1_048_576]),

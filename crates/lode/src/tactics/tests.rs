@@ -5,7 +5,7 @@ fn what_is_printed_is_read_back() {
     let texts = [
         "",
         "log=page-grain&bulk=unlogged",
-        "log=set-range",
+        "log=set-range&locks=relation",
         "durability=none&locks=page&disk=direct&prefetch=on",
         "cache=1MiB&replacement=lru-2&swizzle=on&extent=8&readahead=on&checkpoint=65536",
     ];

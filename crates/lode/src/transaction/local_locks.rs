@@ -1,4 +1,10 @@
 //! Locks of a transaction from the lock table of a database that this process has open.
+//!
+//! Under `locks=relation` a page is locked as a part of the file that owns it, and by itself if it
+//! belongs to none. A page changes hands only by a transaction that has locked, exclusively, the
+//! page itself and every file that it leaves or enters ([`super::Writing`] sees to that). So who
+//! has locked what a page's header names, and finds the same there afterwards, reads nothing that
+//! is uncommitted, even where an old reference led it to a page that is being given away.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +15,10 @@ use super::lock_set::{HeldLocks, LockSource};
 use crate::error::{LodeError, Result};
 use crate::lock::{Mode, Resource, TransactionNumber};
 use crate::owner::Owner;
-use crate::page::PageNumber;
+use crate::page::{self, NO_FILE, PageNumber};
 use crate::pages::{Keeper, Pinned};
 use crate::shared::Shared;
+use crate::space::SPACE_PAGE;
 use crate::tactics::Grain;
 
 /// A transaction's name at the lock table, and its share of the database.
@@ -105,27 +112,32 @@ impl LockSource for LocalLocks {
         self.owner.check("the database")
     }
 
-    fn grain(&self) -> Grain {
-        self.grain
+    /// The owner of a page stands in its header, which is read without a lock: who has locked what
+    /// it names asks again.
+    fn resource(&self, page: PageNumber) -> Result<Resource> {
+        let buffer = &self.shared.buffer;
+        let file = match self.grain {
+            Grain::Database => return Ok(Resource::Volume),
+            Grain::Page => NO_FILE,
+            // The first pages never change hands. Those that are not there yet have no header.
+            Grain::Relation if page <= SPACE_PAGE || page >= buffer.pages_total() => NO_FILE,
+            Grain::Relation => buffer
+                .read(page, |view| view.u32(page::offset::FILE))
+                .map_err(|error| self.check_usable().err().unwrap_or(error))?,
+        };
+        Ok(if file == NO_FILE { Resource::Page(page) } else { Resource::Relation(file) })
     }
 
-    fn lock_all(&self) -> Result<()> {
-        self.acquire(Resource::Volume, self.mode)
-    }
-
-    fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
-        self.acquire(Resource::Page(page), mode)
+    fn lock(&self, resource: Resource, mode: Mode) -> Result<()> {
+        let mode = if resource == Resource::Volume { self.mode } else { mode };
+        self.acquire(resource, mode)
     }
 
     fn check_usable(&self) -> Result<()> {
         self.shared.changes.check_usable()
     }
 
-    fn release(&self, whole: bool, pages: impl Iterator<Item = PageNumber>) {
-        if whole {
-            self.shared.locks.release(self.transaction, [Resource::Volume]);
-        } else {
-            self.shared.locks.release(self.transaction, pages.map(Resource::Page));
-        }
+    fn release(&self, resources: impl Iterator<Item = Resource>) {
+        self.shared.locks.release(self.transaction, resources);
     }
 }

@@ -5,13 +5,12 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 
 use crate::error::Result;
-use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
+use crate::lock::{Mode, Resource};
 use crate::owner::Owner;
 use crate::page::PageNumber;
 use crate::pages::Pinned;
 use crate::sync::{Mutex, MutexGuard};
-use crate::tactics::Grain;
 
 /// The source of one transaction's locks: the database's lock table, or a page server.
 ///
@@ -41,22 +40,19 @@ pub trait LockSource: Sized {
     /// [`crate::LodeError::Forked`] in such a child.
     fn check_owner(&self) -> Result<()>;
 
-    /// What is locked.
-    fn grain(&self) -> Grain;
+    /// What a page is locked as now, which may change until it is locked.
+    ///
+    /// # Errors
+    ///
+    /// As of reading the page.
+    fn resource(&self, page: PageNumber) -> Result<Resource>;
 
-    /// Lock the whole volume, in the one mode that the transaction needs.
+    /// Lock something; the whole volume in the one mode that the transaction needs.
     ///
     /// # Errors
     ///
     /// [`crate::LodeError::Deadlock`], or that there is nobody to ask.
-    fn lock_all(&self) -> Result<()>;
-
-    /// Lock a page.
-    ///
-    /// # Errors
-    ///
-    /// As of [`LockSource::lock_all`].
-    fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()>;
+    fn lock(&self, resource: Resource, mode: Mode) -> Result<()>;
 
     /// Whether what is locked may be read: the last holder may have failed to take its changes
     /// back.
@@ -66,22 +62,16 @@ pub trait LockSource: Sized {
     /// [`crate::LodeError::Reopen`] if it may not.
     fn check_usable(&self) -> Result<()>;
 
-    /// Give back everything: the volume, or these pages.
-    fn release(&self, whole: bool, pages: impl Iterator<Item = PageNumber>);
+    /// Give back everything, which is these.
+    fn release(&self, resources: impl Iterator<Item = Resource>);
 }
 
 /// What one transaction holds, for all who use it: its handles, and the pages that it has pinned.
 /// With the last of them it gives everything back.
 pub struct HeldLocks<S: LockSource> {
     source: S,
-    taken: Mutex<Taken>,
-}
-
-#[derive(Default)]
-struct Taken {
-    whole: bool,
-    /// A page is there twice if two handles have asked for it, or one for more of it.
-    pages: Vec<PageNumber>,
+    /// What it has locked: twice if two handles have asked for it, or one for more of it.
+    taken: Mutex<Vec<Resource>>,
 }
 
 impl<S: LockSource> HeldLocks<S> {
@@ -89,33 +79,26 @@ impl<S: LockSource> HeldLocks<S> {
         &self.source
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, Vec<Resource>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lock the volume, or that page, if `grain` says so. While one thread waits for a lock, the
-    /// others that use the transaction wait behind it: so it waits for one thing at a time, as the
-    /// lock table expects of a transaction.
-    fn take(&self, page: PageNumber, mode: Mode) -> Result<()> {
+    /// Lock something. While one thread waits for a lock, the others that use the transaction wait
+    /// behind it: so it waits for one thing at a time, as the lock table expects of a transaction.
+    fn take(&self, resource: Resource, mode: Mode) -> Result<()> {
         let mut taken = self.taken();
-        match self.source.grain() {
-            Grain::Database if taken.whole => {}
-            Grain::Database => {
-                self.source.lock_all()?;
-                taken.whole = true;
-            }
-            Grain::Page => {
-                self.source.lock_page(page, mode)?;
-                taken.pages.push(page);
-            }
+        // The volume is locked in one mode alone, and of a server it is asked once.
+        if resource != Resource::Volume || taken.is_empty() {
+            self.source.lock(resource, mode)?;
+            taken.push(resource);
         }
         Ok(())
     }
 
     fn release(&self) {
         if self.source.is_here() {
-            let Taken { whole, pages } = mem::take(&mut *self.taken());
-            self.source.release(whole, pages.into_iter());
+            let taken = mem::take(&mut *self.taken());
+            self.source.release(taken.into_iter());
         }
     }
 }
@@ -132,7 +115,9 @@ pub(crate) struct LockSet<S: LockSource> {
     held: Arc<HeldLocks<S>>,
     owner: Owner,
     whole: Cell<bool>,
-    pages: RefCell<NumberMap<PageNumber, Mode>>,
+    locked: RefCell<NumberMap<Resource, Mode>>,
+    /// One of them: often the next page is locked as the same.
+    last: Cell<Option<(Resource, Mode)>>,
 }
 
 impl<S: LockSource> LockSet<S> {
@@ -148,7 +133,8 @@ impl<S: LockSource> LockSet<S> {
 
     fn of(held: Arc<HeldLocks<S>>) -> Self {
         let owner = held.source.owner();
-        Self { held, owner, whole: Cell::new(false), pages: RefCell::default() }
+        let (whole, last) = (Cell::new(false), Cell::new(None));
+        Self { held, owner, whole, locked: RefCell::default(), last }
     }
 
     pub(crate) fn source(&self) -> &S {
@@ -171,24 +157,45 @@ impl<S: LockSource> LockSet<S> {
     pub(crate) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
         let source = self.source();
         source.check_owner()?;
-        let is_whole = source.grain() == Grain::Database;
-        let has_it = if is_whole {
-            self.whole.get()
-        } else {
-            self.pages.borrow().get(&page).is_some_and(|&held| held >= mode)
-        };
+        let mut resource = source.resource(page)?;
+        while self.lock_resource(resource, mode)? {
+            // Until it was locked the page may have become another's.
+            let locked = mem::replace(&mut resource, source.resource(page)?);
+            if locked == resource {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lock something; `true` if that was new.
+    pub(crate) fn lock_resource(&self, resource: Resource, mode: Mode) -> Result<bool> {
+        let has_it = self.has(resource, mode);
         if !has_it {
-            self.held.take(page, mode)?;
+            self.held.take(resource, mode)?;
         }
         // Behind the lock: the last holder may have failed to take its changes back. Noted last, so
         // that who asks again after an error is told again; until then nobody has to wait for it.
-        source.check_usable().inspect_err(|_| self.release())?;
-        if is_whole {
+        self.source().check_usable().inspect_err(|_| self.release())?;
+        if resource == Resource::Volume {
             self.whole.set(true);
         } else if !has_it {
-            self.pages.borrow_mut().insert(page, mode);
+            self.locked.borrow_mut().insert(resource, mode);
+            self.last.set(Some((resource, mode)));
         }
-        Ok(())
+        Ok(!has_it)
+    }
+
+    fn has(&self, resource: Resource, mode: Mode) -> bool {
+        if resource == Resource::Volume {
+            return self.whole.get();
+        }
+        if self.last.get().is_some_and(|(last, held)| last == resource && held >= mode) {
+            return true;
+        }
+        let Some(&held) = self.locked.borrow().get(&resource) else { return false };
+        self.last.set(Some((resource, held)));
+        held >= mode
     }
 
     /// Give everything back, unless another handle, or a page that is pinned, still needs it: then
@@ -199,6 +206,7 @@ impl<S: LockSource> LockSet<S> {
             self.held.release();
         }
         self.whole.set(false);
-        self.pages.borrow_mut().clear();
+        self.last.set(None);
+        self.locked.borrow_mut().clear();
     }
 }

@@ -20,6 +20,7 @@ mod lock_set;
 mod mapped;
 mod mapped_pages;
 mod mapping;
+mod owners;
 mod reading;
 mod writing;
 

@@ -13,7 +13,7 @@ use super::mapped::Mapped;
 use super::reading::Reading;
 use crate::buffer::{Buffer, Latched};
 use crate::error::{LodeError, Result};
-use crate::lock::{Mode, TransactionNumber};
+use crate::lock::{Mode, Resource, TransactionNumber};
 use crate::log::{self, Runs};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
@@ -109,6 +109,13 @@ impl Writing {
         self.noted(self.lock_set.lock(page, mode))
     }
 
+    /// Lock something itself, to change it.
+    pub(super) fn lock_exclusively_as(&self, resource: Resource) -> Result<()> {
+        self.noted(self.lock_set.source().check_owner())?;
+        self.enter()?;
+        self.noted(self.lock_set.lock_resource(resource, Mode::Exclusive).map(drop))
+    }
+
     /// Be counted among those that change the database, before the first lock.
     fn enter(&self) -> Result<()> {
         if !self.begun.get() {
@@ -166,7 +173,8 @@ impl Writing {
 
     /// Change a page to what runs say; they are what is said of it, where ranges are.
     pub(crate) fn apply(&mut self, page: PageNumber, runs: &Runs) -> Result<()> {
-        if !self.says_ranges {
+        // A page becomes another file's at once: what its header names is read by others.
+        if self.lock_owner_after(page, runs)? || !self.says_ranges {
             return self.write(page, |bytes| log::apply(runs, bytes))?;
         }
         for (at, bytes) in runs.pieces() {
@@ -307,11 +315,13 @@ impl PageWrite for Writing {
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
         self.noted(self.lock_set.source().check_owner())?;
+        self.lock_receiver(file)?;
         let outcome = allocating::allocate(self, file, kind);
         self.noted(outcome)
     }
 
     fn free(&mut self, page: PageNumber) -> Result<()> {
+        self.lock_given_back(page)?;
         let outcome = allocating::free(self, page);
         self.noted(outcome)
     }

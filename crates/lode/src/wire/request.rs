@@ -91,7 +91,7 @@ pub struct Lock {
     /// The page. Of no meaning under `locks=database`.
     pub page: PageNumber,
     /// The commit position up to which the client knows changes: under `locks=database` of all
-    /// pages, under `locks=page` of this one, 0 if it does not have it.
+    /// pages, under `locks=relation` and `locks=page` of this one, 0 if it does not have it.
     pub known: u64,
 }
 

@@ -30,7 +30,7 @@ fn after_every_crash_there_is_what_was_committed_whatever_found_the_stores() {
             seed += 1;
             let mut random = Random::new(seed);
             let cache = if random.one_in(2) { 65_536 } else { 1_048_576 };
-            let locks = random.of(&["page", "database"]);
+            let locks = random.of(&["page", "relation", "database"]);
             let text = format!(
                 "{combination}&durability={durability}&cache={cache}&locks={locks}&\
                  checkpoint=65536&extent=4"

@@ -22,7 +22,7 @@ const SWITCHES: [(&str, &[&str]); 15] = [
     ("detect", &["explicit", "sigsegv"]),
     ("bulk", &["logged", "unlogged"]),
     ("durability", &["none", "group", "full"]),
-    ("locks", &["database", "page"]),
+    ("locks", &["database", "relation", "page"]),
     ("disk", &["buffered", "direct"]),
     ("mirror", &["off", "idle"]),
     ("cache", &["65536", "262144", "64MiB"]),

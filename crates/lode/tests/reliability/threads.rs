@@ -30,6 +30,7 @@ fn threads_change_all_files_at_once() {
     for (seed, text) in (first..).zip([
         "locks=page&durability=none&cache=131072&checkpoint=65536&extent=4",
         "locks=page&durability=group&log=page-grain&cache=262144&replacement=lru&swizzle=on",
+        "locks=relation&durability=group&log=set-range&cache=131072&checkpoint=65536&swizzle=on",
         "locks=database&durability=full&cache=98304&checkpoint=65536&replacement=random",
     ]) {
         telling_the_seed(seed, || run(seed, text));

@@ -32,9 +32,10 @@ const VALUES: usize = 40;
 const OTHERS: usize = 20;
 
 /// Tactics of the database, and of its clients where it is served.
-const VARIANTS: [(&str, &str); 4] = [
+const VARIANTS: [(&str, &str); 5] = [
     ("locks=page&durability=group&cache=65536&checkpoint=65536", "cache=65536"),
     ("locks=page&durability=full&log=page-grain&checkpoint=65536", "replacement=lru"),
+    ("locks=relation&durability=group&cache=65536&checkpoint=65536", "cache=65536"),
     ("locks=database&durability=group&cache=65536&replacement=lru-2", ""),
     ("locks=page&durability=none&cache=65536&replacement=random", "readahead=off"),
 ];

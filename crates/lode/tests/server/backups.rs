@@ -11,7 +11,7 @@ use crate::setup::{ACCOUNTS, Bank, START, sum, transfer, until_done};
 /// Money is moved while copies are made: each has all of it, and says so when it is opened.
 #[test]
 fn a_copy_is_of_one_moment_while_others_change_the_database() {
-    for text in ["locks=database", "locks=page&durability=group"] {
+    for text in ["locks=database", "locks=relation", "locks=page&durability=group"] {
         let bank = Bank::open(text);
         let (folder, done) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
         thread::scope(|scope| {

@@ -6,7 +6,7 @@ use lode::{LodeError, PageRead, PageWrite};
 
 use crate::setup::{ACCOUNTS, Bank, FILE, START, get, put, sum};
 
-const BOTH: [&str; 2] = ["locks=database", "locks=page"];
+const LOCKS: [&str; 3] = ["locks=database", "locks=relation", "locks=page"];
 
 fn write(remote: &Remote, page: u32, word: u64) {
     let mut writing = remote.writing();
@@ -16,7 +16,7 @@ fn write(remote: &Remote, page: u32, word: u64) {
 
 #[test]
 fn a_stale_page_is_never_read() {
-    for text in BOTH {
+    for text in LOCKS {
         let bank = Bank::open(text);
         let (first, second) = (bank.client(""), bank.client(""));
         let page = bank.accounts[3];
@@ -55,7 +55,7 @@ fn a_warm_transaction_that_reads_costs_one_question() {
 
 #[test]
 fn what_a_client_wrote_itself_stays_in_its_cache() {
-    for text in BOTH {
+    for text in LOCKS {
         let bank = Bank::open(text);
         let remote = bank.client("");
         sum(&remote.reading(), &bank.accounts).unwrap();
@@ -116,7 +116,7 @@ fn direct_references_do_not_outlive_a_change() {
 
 #[test]
 fn a_transaction_larger_than_the_cache_is_told() {
-    for text in BOTH {
+    for text in LOCKS {
         let bank = Bank::open(text);
         let remote = bank.client("cache=65536");
         let mut writing = remote.writing();

@@ -5,11 +5,11 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 
 use lode::internals::error::Result;
-use lode::internals::page::PageNumber;
+use lode::internals::page::{PageKind, PageNumber, offset};
 use lode::remote::Remote;
-use lode::{LodeError, PageRead};
+use lode::{LodeError, PageRead, PageWrite, View};
 
-use crate::setup::{ACCOUNTS, Bank, START, get, put, sum, transfer, until_done};
+use crate::setup::{ACCOUNTS, Bank, FILE, START, get, put, sum, transfer, until_done};
 
 const CLIENTS: u64 = 2;
 const THREADS: u64 = 2;
@@ -72,6 +72,12 @@ fn transfers_keep_the_sum_under_locks_of_pages() {
 }
 
 #[test]
+fn transfers_keep_the_sum_under_locks_of_relations() {
+    let bank = Bank::open("locks=relation&durability=group&log=set-range&cache=98304");
+    transfers_keep_the_sum(bank, "cache=65536&swizzle=on", true);
+}
+
+#[test]
 fn transfers_keep_the_sum_with_the_strictest_list() {
     let bank = Bank::open("locks=page&durability=full&log=page-diff&checkpoint=65536");
     transfers_keep_the_sum(bank, "replacement=lru-2&swizzle=on", true);
@@ -105,7 +111,7 @@ fn a_deadlock_has_one_victim_and_the_other_goes_on() {
 
 #[test]
 fn a_thread_that_waits_for_itself_is_told() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let bank = Bank::open(text);
         let remote = bank.client("");
         let reading = remote.reading();
@@ -136,10 +142,11 @@ fn transactions_of_one_thread_do_not_disturb_each_other() {
     assert_eq!(get(&reading, bank.accounts[1]).unwrap(), START);
 }
 
-/// The tactic `locks=page` lets two write at once; `locks=database` does not.
+/// The tactic `locks=page` lets two write two pages of a file at once; the others do not.
 #[test]
 fn locks_are_as_large_as_the_tactic_says() {
-    for (text, at_once) in [("locks=database", false), ("locks=page", true)] {
+    let grains = [("locks=database", false), ("locks=relation", false), ("locks=page", true)];
+    for (text, at_once) in grains {
         let bank = Bank::open(text);
         let (first, second) = (bank.client(""), bank.client(""));
         let mut writing = first.writing();
@@ -165,4 +172,28 @@ fn locks_are_as_large_as_the_tactic_says() {
         let reading = first.reading();
         assert_eq!(reading.read(bank.accounts[1], |view| view.u64(4_088)).unwrap(), 2);
     }
+}
+
+/// A client gives pages out by itself; whose they have become the server learns at the commit.
+#[test]
+fn a_page_that_a_client_gives_to_a_relation_waits_for_the_readers_of_it() {
+    let bank = Bank::open("locks=relation");
+    let remote = bank.client("");
+    let reading = remote.reading();
+    assert_eq!(get(&reading, bank.accounts[0]).unwrap(), START);
+    let give = |file| {
+        let mut writing = remote.writing();
+        let page = writing.allocate(file, PageKind::Heap)?;
+        writing.commit()?;
+        Ok(page)
+    };
+    let other = give(FILE + 1).unwrap();
+    // In one thread, to wait is a deadlock.
+    let given: Result<PageNumber> = give(FILE);
+    assert!(matches!(given, Err(LodeError::Deadlock)), "{given:?}");
+    drop(reading);
+    let page = give(FILE).unwrap();
+    let file = |view: View<'_>| view.u32(offset::FILE);
+    let owner = |page| remote.reading().read(page, file).unwrap();
+    assert_eq!((owner(page), owner(other)), (FILE, FILE + 1));
 }

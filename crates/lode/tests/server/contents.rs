@@ -52,6 +52,7 @@ fn a_tree_grows_by_the_hands_of_two_clients() {
         ("locks=database&cache=131072", "cache=4194304&readahead=on"),
         ("locks=page&log=page-grain&checkpoint=131072&extent=4", "cache=1048576&replacement=lru"),
         ("locks=page&log=set-range&checkpoint=131072&cache=131072", ""),
+        ("locks=relation&log=set-range&checkpoint=131072&cache=131072&extent=4", "cache=1048576"),
     ] {
         let bank = Bank::open(server);
         let remotes = [bank.client(client), bank.client(client)];

@@ -19,7 +19,7 @@ const TACTICS: &str = "LODE_SERVER_TACTICS";
 
 #[test]
 fn a_killed_client_leaves_its_locks_and_nothing_else() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let bank = Bank::open(text);
         let (address, pages) = (bank.server.address().to_string(), pages_text(&bank.accounts));
         let mut process = Process::start(
@@ -97,6 +97,7 @@ fn a_killed_server_loses_nothing_that_it_answered() {
     for (text, commits) in [
         ("locks=database&durability=full&checkpoint=65536", 25),
         ("locks=page&durability=group&log=page-grain&checkpoint=65536", 40),
+        ("locks=relation&durability=group&log=page-diff&checkpoint=65536", 40),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("database");

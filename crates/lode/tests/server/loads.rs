@@ -42,7 +42,7 @@ fn load(remote: &Remote, value: u64) -> Vec<PageNumber> {
 #[test]
 fn a_client_that_is_gone_in_the_middle_of_a_load_leaves_nothing_of_it() {
     for bulk in ["unlogged", "logged"] {
-        for locks in ["database", "page"] {
+        for locks in ["database", "relation", "page"] {
             let text = format!("bulk={bulk}&locks={locks}&cache=65536");
             let bank = Bank::open(&text);
             let (address, pages) = (bank.server.address().to_string(), pages_text(&bank.accounts));

@@ -76,7 +76,11 @@ pub fn settings<'a>(role: &'a str, address: &'a str, pages: &'a str) -> [(&'a st
 
 #[test]
 fn processes_and_threads_share_a_database() {
-    for bank in [Bank::open("locks=database"), Bank::open_tcp("locks=page&durability=group")] {
+    for bank in [
+        Bank::open("locks=database"),
+        Bank::open("locks=relation&durability=group"),
+        Bank::open_tcp("locks=page&durability=group"),
+    ] {
         let (address, pages) = (bank.server.address().to_string(), pages_text(&bank.accounts));
         let start = |seed: usize| {
             let role = format!("transfers {seed}");

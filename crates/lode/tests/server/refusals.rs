@@ -156,7 +156,7 @@ fn one_frame_takes_little() {
 /// Changes that were sent and not committed, by clients that hang up.
 #[test]
 fn half_a_transaction_leaves_nothing() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let bank = Bank::open(text);
         let page = bank.accounts[0];
         for _ in 0..10 {

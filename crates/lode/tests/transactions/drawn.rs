@@ -39,7 +39,7 @@ pub fn draw_tactics(random: &mut Random) -> Tactics {
         random.of(&["page-diff", "page-grain", "set-range"]),
         random.of(&["logged", "unlogged"]),
         random.of(&["full", "group", "none"]),
-        random.of(&["database", "page"]),
+        random.of(&["database", "relation", "page"]),
         random.of(&["clock", "lru", "lru-2", "random"]),
         random.of(&["off", "on"]),
         random.of(&[65_536, 98_304, 262_144]),

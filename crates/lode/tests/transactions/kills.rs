@@ -22,11 +22,12 @@ const KILLS: usize = 2;
 
 const COMMITS_MAX: usize = 12;
 
-const VARIANTS: [&str; 5] = [
+const VARIANTS: [&str; 6] = [
     "durability=full&log=page-diff&cache=65536&checkpoint=65536",
     "durability=full&log=page-grain&checkpoint=65536&disk=direct",
     "durability=group&log=page-grain&locks=page&cache=65536&checkpoint=262144",
     "durability=group&log=set-range&locks=page&cache=65536&checkpoint=262144",
+    "durability=group&log=set-range&locks=relation&cache=65536&checkpoint=262144",
     "durability=none&log=page-diff&cache=65536&checkpoint=65536",
 ];
 

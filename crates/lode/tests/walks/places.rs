@@ -24,7 +24,7 @@ fn wide() -> Graph {
 
 /// Tactics in words, and whether they prefetch.
 fn every_switch() -> impl Iterator<Item = (String, bool)> {
-    ["database", "page"].into_iter().flat_map(|locks| {
+    ["database", "relation", "page"].into_iter().flat_map(|locks| {
         SWITCHES.map(|(swizzle, prefetch)| {
             let text = format!("locks={locks}&swizzle={swizzle}&prefetch={prefetch}&cache=65536");
             (text, prefetch == "on")

@@ -24,7 +24,7 @@ const COMMITS_MAX: usize = 10;
 
 const VARIANTS: [(&str, &str); 4] = [
     ("durability=full&log=page-diff&cache=1MiB&checkpoint=65536", "indexed"),
-    ("durability=group&log=page-grain&locks=page&cache=1MiB&execution=interpreted", "hash"),
+    ("durability=group&log=page-grain&locks=relation&cache=1MiB&execution=interpreted", "hash"),
     ("durability=full&log=page-grain&cache=1MiB&checkpoint=65536&execution=closures", "heap"),
     ("durability=group&cache=1MiB&checkpoint=65536&layout=columns", "indexed"),
 ];

@@ -22,7 +22,7 @@ const STATEMENTS: u64 = 12;
 const VARIANTS: [(&str, &str); 6] = [
     ("locks=page&layout=columns", "indexed"),
     ("locks=database&layout=columns&execution=compiled", "hash"),
-    ("locks=page&durability=none&log=page-grain", "indexed"),
+    ("locks=relation&durability=none&log=page-grain", "indexed"),
     ("locks=database&durability=none", "indexed"),
     ("locks=page&durability=group&execution=interpreted&optimizer=rules", "hash"),
     ("locks=page&durability=none&execution=closures&join=nested-loops", "heap"),

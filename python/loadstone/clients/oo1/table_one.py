@@ -43,7 +43,7 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
     },
     "lode": {
         "transactions": "atomic; serializable",
-        "concurrency": "two-phase locks on the whole database or on pages; deadlocks are found",
+        "concurrency": "two-phase locks on the database, relations or pages; deadlocks are found",
         "recovery": "write-ahead log of changed words or of pages, replayed when it is opened",
         "architecture": f"{_IN_PROCESS}, with a page cache of its own",
         "security": _NO_USERS,

@@ -25,7 +25,7 @@ TACTICS = {
     "log": ("page-diff", "page-grain", "set-range"),
     "detect": ("explicit", "sigsegv", "kernel"),
     "bulk": ("logged", "unlogged"),
-    "locks": ("database", "page"),
+    "locks": ("database", "relation", "page"),
     "disk": ("buffered", "direct"),
     "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
     "hugepages": ("on", "off"),

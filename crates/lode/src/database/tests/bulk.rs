@@ -112,10 +112,10 @@ fn a_page_that_was_given_back_and_taken_again_is_kept_whole() {
 #[test]
 fn a_copy_made_meanwhile_has_all_of_a_load_or_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    for (number, (locks, commits)) in
-        [("database", true), ("database", false), ("page", true), ("page", false)]
-            .into_iter()
-            .enumerate()
+    for (number, (locks, commits)) in ["database", "relation", "page"]
+        .into_iter()
+        .flat_map(|locks| [(locks, true), (locks, false)])
+        .enumerate()
     {
         let text = format!("bulk=unlogged&cache=65536&locks={locks}");
         let database = database_on(&Simulation::new(), &tactics(&text)).unwrap();

@@ -141,7 +141,7 @@ fn what_could_not_be_taken_back_is_seen_by_nobody() {
 
 #[test]
 fn who_was_refused_once_is_refused_again() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let simulation = Simulation::new();
         let tactics = tactics(&format!("{text}&cache=65536&log=page-grain"));
         let database = database_on(&simulation, &tactics).unwrap();

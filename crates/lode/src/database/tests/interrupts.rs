@@ -12,7 +12,7 @@ fn in_memory(text: &str) -> Database {
 
 #[test]
 fn what_waits_for_a_lock_ends_at_once_and_leaves_nothing() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let database = in_memory(text);
         let pages = allocate(&database, 2);
         let reading = database.reading();
@@ -46,7 +46,7 @@ fn what_waits_for_a_lock_ends_at_once_and_leaves_nothing() {
 
 #[test]
 fn who_is_interrupted_begins_no_wait_changes_nothing_and_commits_nothing() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let database = in_memory(text);
         let pages = allocate(&database, 2);
         let mut writing = database.writing();

@@ -7,6 +7,7 @@ mod files;
 mod forks;
 mod interrupts;
 mod pins;
+mod relations;
 mod schemes;
 mod shared;
 mod transactions;

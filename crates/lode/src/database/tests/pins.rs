@@ -5,7 +5,7 @@ use crate::disk::Memory;
 use crate::error::LodeError;
 use crate::pages::Pinned;
 
-const LOCKS: [&str; 2] = ["locks=database", "locks=page"];
+const LOCKS: [&str; 3] = ["locks=database", "locks=relation", "locks=page"];
 
 fn in_memory(text: &str) -> Database {
     Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics(text)).unwrap()

@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 use crate::disk::Memory;
 
-const LOCKS: [&str; 2] = ["locks=database", "locks=page"];
+const LOCKS: [&str; 3] = ["locks=database", "locks=relation", "locks=page"];
 
 fn in_memory(text: &str) -> Database {
     Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics(text)).unwrap()

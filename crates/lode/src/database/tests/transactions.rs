@@ -128,7 +128,7 @@ fn a_crash_takes_back_what_a_checkpoint_wrote_too_early() {
 
 #[test]
 fn checkpoints_come_by_themselves_and_the_log_stays_short() {
-    for text in ["locks=database", "locks=page"] {
+    for text in ["locks=database", "locks=relation", "locks=page"] {
         let database = in_memory(&format!("{text}&checkpoint=65536&log=page-grain"));
         let pages = allocate(&database, 8);
         let mut longest = 0;
@@ -189,7 +189,8 @@ fn read_at_once(pages: &impl PageRead, heap: Heap, reference: Reference) -> Opti
 
 #[test]
 fn a_write_transaction_swizzles_as_a_read_transaction_does() {
-    for text in ["locks=database&swizzle=on", "locks=page&swizzle=on"] {
+    for text in ["locks=database&swizzle=on", "locks=relation&swizzle=on", "locks=page&swizzle=on"]
+    {
         let database = in_memory(text);
         let mut writing = database.writing();
         let heap: Heap = named::find_or_create(&mut writing, "parts").unwrap();
@@ -224,7 +225,8 @@ fn a_database_is_closed_when_its_last_transaction_has_ended() {
 
 #[test]
 fn references_hold_while_the_page_is_unchanged_and_locks_are_kept_for_them() {
-    for text in ["locks=database&swizzle=on", "locks=page&swizzle=on"] {
+    for text in ["locks=database&swizzle=on", "locks=relation&swizzle=on", "locks=page&swizzle=on"]
+    {
         let database = in_memory(text);
         let pages = allocate(&database, 1);
         let reading = database.reading();
