@@ -33,7 +33,7 @@ def nested(depth: int) -> str:
     (("data", "wisconsin", "--out", "d", "--rows", "1e99"), "is larger than any of them can be"),
     (("data", "wisconsin", "--out", "d", "--seed", str(2**64)), "is larger than any"),
 ])  # fmt: skip
-def test_what_cannot_be_meant_is_refused_in_words(desk: Desk, arguments, message):
+def test_a_meaningless_option_is_refused_in_words(desk: Desk, arguments, message):
     (desk.folder / "latin.quel").write_bytes(b"retrieve (\xff)")
     (desk.folder / "deep.toml").write_text("a = " + "[" * 5000 + "]" * 5000)
     refused = desk.run(*arguments)

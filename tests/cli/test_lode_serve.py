@@ -179,7 +179,7 @@ def test_a_killed_client_leaves_no_lock(desk: Desk):
             assert writing.btree("numbers").get(bytes(8)) == b"there"
 
 
-def test_what_is_in_the_way_is_told(desk: Desk):
+def test_a_file_in_the_way_is_told(desk: Desk):
     for name in ("no.lode", "no.lode-log"):
         (desk.folder / name).write_text("something else")
     (desk.folder / "file").write_text("mine")

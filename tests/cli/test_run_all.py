@@ -229,7 +229,7 @@ def test_the_plan_file_of_a_record_plans_the_same(tmp_path: Path):
         (("--on", "memory?x=1"), "no benchmark fits"),
     ],
 )
-def test_what_belongs_to_one_benchmark_is_refused(desk: Desk, arguments, message):
+def test_a_choice_that_belongs_to_one_benchmark_is_refused(desk: Desk, arguments, message):
     done = desk.run("run", "--all", "--dry-run", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

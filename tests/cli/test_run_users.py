@@ -58,7 +58,9 @@ def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
         (("--users", "2", "--rate", "0", "--operation", TO_CLIENT), "--rate"),
     ],
 )
-def test_what_users_cannot_do_is_said_before_anything_runs(desk: Desk, arguments, message):
+def test_a_choice_that_users_cannot_have_is_told_before_anything_runs(
+    desk: Desk, arguments, message
+):
     done = desk.run(*CHOICES, *arguments)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr

@@ -142,7 +142,7 @@ def test_groups_are_opened_and_three_that_act_together_are_taken_apart(desk: Des
         }
 
 
-def test_what_there_is_no_time_for_is_decided_and_told_with_its_command(desk: Desk) -> None:
+def test_work_without_time_is_decided_and_told_with_its_command(desk: Desk) -> None:
     words = ("--on", "planted?time_us=200", *(w for name in "eghi" for w in ("--vary", name)))
     words = (*words, "--rows", "1000", "--operation", "min-heap", "--seconds", "3")
     told = " ".join(ended(desk, *words).split())

@@ -85,7 +85,7 @@ def test_a_run_whose_cells_fail_leaves_everything_else_as_it_was(desk: Desk, ser
 
 
 @pytest.mark.slow
-def test_what_may_be_left_is_told_by_the_exit_code_whatever_the_cells_are(
+def test_possible_leftovers_decide_the_exit_code_whatever_the_cells_are(
     desk: Desk, server: UserServer
 ):
     """Somebody makes a sequence in our schema as soon as there is one: the schema stays."""

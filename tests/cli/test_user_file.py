@@ -102,7 +102,7 @@ def ours(desk: Desk, name: str) -> bool:
 
 
 @pytest.mark.slow
-def test_what_a_run_cannot_remove_is_told_and_recorded(desk: Desk):
+def test_tables_that_a_run_cannot_remove_are_told_and_recorded(desk: Desk):
     user = user_file(desk.folder / "u.db", analysed=False)
     before = user.fingerprint()
     process = desk.start("run", "--on", user.url, *CHOICES)
@@ -163,7 +163,7 @@ def test_a_duckdb_file_gets_no_table_of_ours(desk: Desk):
         ("sqlite://text.db", 2, "sqlite:///absolute/path.db"),
     ],
 )
-def test_what_is_not_a_database_is_named_and_stays_as_it_is(
+def test_a_file_that_is_no_database_is_named_and_stays_as_it_is(
     desk: Desk, url: str, code: int, message: str
 ):
     (desk.folder / "text.db").write_text("dear diary, " * 1000)

@@ -129,7 +129,9 @@ def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-def test_what_an_engine_refuses_fails_with_its_words_and_the_other_is_alone(desk: Desk) -> None:
+def test_a_statement_that_an_engine_refuses_fails_with_its_words_and_the_other_is_alone(
+    desk: Desk,
+) -> None:
     with_statement(
         desk,
         '[[statement]]\nname = "m"\ndialect = "duckdb"\n'
@@ -316,7 +318,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_a_workload_must_not_be_is_told_with_its_place(desk: Desk, case: str) -> None:
+def test_an_error_in_a_workload_is_told_with_its_place(desk: Desk, case: str) -> None:
     text, told = REFUSED[case]
     folder = desk.folder / "shop"
     folder.mkdir()

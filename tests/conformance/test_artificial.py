@@ -83,7 +83,7 @@ def test_terms_are_read_back(make_artificial: Make, text: str, read_back: dict[s
              "planted?a=maybe", "planted?j=on",
              "null:///tmp/x"]
 )  # fmt: skip
-def test_what_it_cannot_do_is_refused(make_artificial: Make, text: str) -> None:
+def test_an_unfit_variant_is_refused(make_artificial: Make, text: str) -> None:
     with pytest.raises(InputError) as caught:
         make_artificial(text) if "://" not in text else NullEngine.check(
             parse_variant(text, frozenset())

@@ -222,7 +222,7 @@ def test_a_part_that_users_do_not_find_is_told(client: Client) -> None:
 
 
 @pytest.mark.parametrize("client", ALONE, indirect=True)
-def test_what_has_room_for_one_user_says_so(client: Client) -> None:
+def test_an_engine_with_room_for_one_user_says_so(client: Client) -> None:
     for readers, writers in ((2, 0), (0, 2)):
         with pytest.raises(UnsupportedError) as caught:
             client.users(readers, writers, DURATION_NS, None)

@@ -162,7 +162,7 @@ def test_every_declared_measure_sees_what_the_oracle_says(client: Client) -> Non
     assert wrong == {}
 
 
-def test_what_is_not_declared_is_a_gap_with_its_reason(client: Client) -> None:
+def test_an_undeclared_measure_is_a_gap_with_its_reason(client: Client) -> None:
     structures = client.capabilities.structures
     assert list(structures) == [
         *_core.oo1_measures(), *_core.oo7_measures(), *_core.rvm_measures(),
@@ -188,7 +188,7 @@ def test_a_measure_that_does_not_exist_is_told(client: Client) -> None:
 
 
 @pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
-def test_what_a_measure_wrote_is_taken_back(client: Client) -> None:
+def test_the_writes_of_a_measure_are_taken_back(client: Client) -> None:
     before = contents(client)
     assert before == [expected(measure, 1) for measure in CONTENTS]
     for measure in ("insert", "update"):

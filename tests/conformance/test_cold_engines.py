@@ -107,7 +107,7 @@ def test_a_program_meets_none_of_its_data_in_memory(text: str, folder: Path) -> 
 
 
 @pytest.mark.parametrize("text", OPENS_WITH_MUCH)
-def test_what_opening_takes_into_its_own_memory_is_seen(text: str, folder: Path) -> None:
+def test_pages_that_opening_takes_into_its_own_memory_are_seen(text: str, folder: Path) -> None:
     client = build(text, folder)
     client.expect(Database(PARTS))
     try:

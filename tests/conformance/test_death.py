@@ -78,7 +78,7 @@ def worker(name: str, scratch: Path) -> Iterator[tuple[subprocess.Popen[str], li
             process.kill()
 
 
-def test_what_a_killed_worker_committed_is_there(
+def test_the_commits_of_a_killed_worker_are_there(
     name: str, scratch: Path, make: MakeEngine
 ) -> None:
     with worker(name, scratch) as (process, _):

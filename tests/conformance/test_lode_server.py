@@ -157,7 +157,7 @@ def test_a_server_that_does_not_start_says_why(scratch: Path) -> None:
     assert list(scratch.iterdir()) == []
 
 
-def test_what_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
+def test_a_tactic_that_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
     for tactics, what in (
         ("&locks=page&readahead=on", "readahead=on with locks=page"),
         ("&locks=relation&readahead=on", "readahead=on with locks=relation"),

@@ -164,7 +164,9 @@ def test_users_are_a_gap(client: Client) -> None:
 
 
 @pytest.mark.parametrize("name", registry.client_names())
-def test_who_has_no_program_declares_it_and_refuses_the_database(name: str, tmp_path: Path) -> None:
+def test_a_client_without_a_program_declares_it_and_refuses_the_database(
+    name: str, tmp_path: Path
+) -> None:
     try:
         kind = registry.load_client(name)
     except EngineError as missing:

@@ -65,7 +65,7 @@ def test_a_count_is_of_the_rows_that_the_statement_retrieves(
 
 
 @pytest.mark.parametrize("text", [INTO, UPDATE])
-def test_what_is_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> None:
+def test_a_write_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> None:
     def ask() -> None:
         with loaded.taken_back():
             loaded.run(said(loaded, text))

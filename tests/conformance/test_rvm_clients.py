@@ -57,7 +57,7 @@ def test_every_trial_leaves_what_the_oracle_says(client: Client) -> None:
             assert answer(client, measure, iteration) == wanted(measure, iteration)
 
 
-def test_who_counts_its_log_tells_it(client: Client) -> None:
+def test_an_engine_that_counts_its_log_tells_it(client: Client) -> None:
     found = client.measure("tpca-random", 1)
     assert (found.log_bytes is not None) == (client.name == "lode")
     # Each word of three records and half of one in the ring become others.
@@ -96,7 +96,9 @@ def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", registry.client_names())
-def test_who_has_no_program_declares_it_and_refuses_the_database(name: str, tmp_path: Path) -> None:
+def test_a_client_without_a_program_declares_it_and_refuses_the_database(
+    name: str, tmp_path: Path
+) -> None:
     try:
         kind = registry.load_client(name)
     except EngineError as missing:

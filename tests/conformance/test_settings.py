@@ -113,7 +113,7 @@ def test_a_variants_name_is_read_as_the_variant(text: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED_AT_ONCE)
-def test_what_is_no_setting_is_refused_before_anything_starts(text: str) -> None:
+def test_an_unknown_setting_is_refused_before_anything_starts(text: str) -> None:
     with pytest.raises(InputError) as caught:
         registry.load_engine(registry.engine_named(text)).check(variant_of(text))
     assert caught.value.hint
@@ -121,7 +121,9 @@ def test_what_is_no_setting_is_refused_before_anything_starts(text: str) -> None
 
 
 @pytest.mark.parametrize("text", REFUSED_BY_THE_SERVER)
-def test_what_a_server_does_not_take_is_told_at_its_start(start: Start, text: str) -> None:
+def test_a_setting_that_a_server_does_not_take_is_told_at_its_start(
+    start: Start, text: str
+) -> None:
     with pytest.raises(LoadstoneError) as caught:
         start(text)
     assert caught.value.hint

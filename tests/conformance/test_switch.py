@@ -231,7 +231,7 @@ def test_a_tactic_of_what_is_loaded_makes_other_data(held: Engine) -> None:
     assert told(held) == before
 
 
-def test_what_is_not_declared_is_refused_and_changes_nothing(held: Engine) -> None:
+def test_an_undeclared_tactic_is_refused_and_changes_nothing(held: Engine) -> None:
     plain, before = held.variant, told(held)
     for wrong in (("durability", "maybe"), ("colour", "red")):
         with pytest.raises(InputError):

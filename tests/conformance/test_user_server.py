@@ -64,7 +64,7 @@ def test_nothing_but_our_schema_is_touched(server: UserServer, connect: Connect)
     assert server.fingerprint() == before
 
 
-def test_what_is_not_ours_is_not_stopped(connect: Connect) -> None:
+def test_a_users_server_is_not_stopped(connect: Connect) -> None:
     engine = connect()
     engine.start()
     assert not engine.can_stop

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]
     ],
     ids=["view", "column", "reference", "view-inside", "table-inside", "sequence-inside"],
 )
-def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
+def test_objects_that_others_made_on_ours_or_in_it_are_kept_and_named(
     trapped: UserServer, connect: Connect, theirs: tuple[str, str]
 ) -> None:
     what, make = theirs
@@ -121,7 +121,7 @@ def test_a_function_of_the_same_role_is_kept_whatever_it_is_called(connect: Conn
 
 
 @pytest.mark.parametrize("kind", TAKEN_ALONG)
-def test_what_a_drop_would_take_along_is_kept_and_named(
+def test_objects_that_a_drop_would_take_along_are_kept_and_named(
     trapped: UserServer, connect: Connect, kind: str
 ) -> None:
     make, undo = TAKEN_ALONG[kind]

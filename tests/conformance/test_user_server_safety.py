@@ -22,7 +22,7 @@ from loadstone.run.planned import plan_from
 pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]
 
 
-def test_what_others_put_in_public_is_never_called(connect: Connect) -> None:
+def test_functions_that_others_put_in_public_are_never_called(connect: Connect) -> None:
     engine = connect()
     engine.start()
     engine.load(table(indexes=("unique1",)), stream(rows()))

@@ -350,7 +350,7 @@ def test_the_users_own_program_may_work_beside_us(plain: UserFile, connect: Conn
 
 
 @pytest.mark.parametrize("tactic", ["journal=delete", "page_size=8192"])
-def test_what_a_file_keeps_is_not_ours_to_set(tactic: str) -> None:
+def test_a_setting_that_a_file_keeps_is_not_ours_to_set(tactic: str) -> None:
     with pytest.raises(InputError, match="a file of yours") as caught:
         SqliteEngine.check(parse_variant(f"sqlite:///tmp/x.db?{tactic}", TACTICS))
     assert caught.value.hint

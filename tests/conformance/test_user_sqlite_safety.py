@@ -52,7 +52,7 @@ def connect(user: UserFile, tmp_path: Path) -> Iterator[Connect]:
     ],
     ids=["view", "trigger", "trigger-elsewhere", "index", "reference"],
 )
-def test_what_the_user_made_with_our_tables_is_kept_and_named(
+def test_objects_that_the_user_made_with_our_tables_are_kept_and_named(
     user: UserFile, connect: Connect, theirs: str
 ) -> None:
     before = user.fingerprint()

@@ -212,7 +212,7 @@ def commands() -> Commands:
 
 
 @pytest.mark.parametrize("check", [missing_paths, missing_documents, missing_targets])
-def test_what_documents_name_exists(check, texts):
+def test_names_in_documents_exist(check, texts):
     complaints = check(texts)
     assert not complaints, "\n".join(complaints)
 

@@ -132,7 +132,7 @@ ALL = (
         (ALL, "make check\n", ".ci/run"),
     ],
 )
-def test_what_is_left_out_is_seen(makefile, script, told):
+def test_a_missing_step_is_seen(makefile, script, told):
     (complaint,) = left_out({"Makefile": makefile, ".ci/run": script})
     assert told in complaint
     assert left_out({"Makefile": ALL, ".ci/run": "make test\n"}) == []

@@ -49,7 +49,7 @@ def test_a_decided_change_passes_or_fails(monkeypatch, factor: float, expected: 
     assert code(monkeypatch, of_one_engine(calm_run(), factor)) == expected
 
 
-def test_what_is_undecided_does_not_pass(monkeypatch) -> None:
+def test_an_undecided_cell_does_not_pass(monkeypatch) -> None:
     few = calm_run(samples=5)
     assert code(monkeypatch, of_one_engine(few, 1.0)) == 5  # no interval at all
     run = of_one_engine(calm_run(), 1.0)
@@ -67,7 +67,7 @@ def test_what_is_undecided_does_not_pass(monkeypatch) -> None:
     assert code(monkeypatch, noisy) in (1, 9)
 
 
-def test_what_failed_does_not_pass(monkeypatch) -> None:
+def test_a_failed_cell_does_not_pass(monkeypatch) -> None:
     run = of_one_engine(calm_run(), 1.0)
     assert code(monkeypatch, altered(run, failed, variant=PAIR[1])) == 6
     # On both sides: no regression, and all the same nobody may think that it was looked at.

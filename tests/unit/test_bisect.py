@@ -91,7 +91,7 @@ def test_the_release_that_got_slower_is_found_among_forty_in_two_runs(searched, 
     assert outcome(found._steps) == "regression"
 
 
-def test_what_got_slower_and_was_mended_is_found_both_times(searched) -> None:
+def test_a_slowdown_that_was_mended_is_found_both_times(searched) -> None:
     found, _ = searched(lambda release: 3.0 if 9 <= ALL.index(release) < 19 else 1.0)
     assert sorted(changed(found)) == [(ALL[8], ALL[9], "slower"), (ALL[18], ALL[19], "faster")]
 

@@ -39,6 +39,6 @@ def test_a_server_elsewhere_has_processors_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "00", "-1", "1.5", "٣", "1e3", "²", "+2", "1_000"])
-def test_what_is_no_number_is_refused(value: str) -> None:
+def test_a_value_that_is_no_number_is_refused(value: str) -> None:
     with pytest.raises(InputError):
         check(DuckdbEngine, f"duckdb?parallelism={value}")

@@ -64,7 +64,7 @@ def test_a_budget_closes_within_five_percent_and_no_further():
         assert abs(told.residual_share) == pytest.approx(16 / 300)
 
 
-def test_what_the_sampler_cannot_see_is_no_residual():
+def test_time_that_the_sampler_cannot_see_is_no_residual():
     programs = found(budget(PROGRAMS, "the kernel's functions are not sampled"))
     assert programs.closes is None
     assert by_name(programs)["kernel, and what chance left"].elapsed_ns == pytest.approx(170_000)

@@ -171,7 +171,7 @@ print(sampler.samples_programs, sampler.samples_kernel, sampler.reason)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
-def test_who_may_not_sample_the_kernel_is_told_so():
+def test_a_user_who_may_not_sample_the_kernel_is_told_so():
     paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
     done = subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED], capture_output=True, text=True, check=False

@@ -71,7 +71,7 @@ signal.pause()
 """
 
 
-def test_what_a_process_started_is_ended_in_whatever_session(
+def test_processes_that_a_process_started_are_ended_in_whatever_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("loadstone.protocol.descendants.QUIT_S_MAX", 0.1)

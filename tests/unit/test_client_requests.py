@@ -58,7 +58,7 @@ def test_another_database_is_not_there_until_it_is_loaded(tmp_path, first, secon
     worker.remove()
 
 
-def test_what_another_worker_left_is_loaded_again(tmp_path) -> None:
+def test_a_database_that_another_worker_left_is_loaded_again(tmp_path) -> None:
     left = worker_in(tmp_path)
     left.load(Load(LOCAL))
     left.client.stop()

@@ -153,7 +153,7 @@ def test_no_thread_computes_for_longer_than_the_clock_ran(
     worker.remove()
 
 
-def test_what_a_program_counted_is_in_each_sample(tmp_path: Path) -> None:
+def test_the_counts_of_a_program_are_in_each_sample(tmp_path: Path) -> None:
     worker = worker_in(tmp_path)
     found = {
         measure: worker.take_block(block(measure, 0, 1)).samples[0]

@@ -169,7 +169,7 @@ def cooled(engine, meanwhile=None):
     return evidence, *counted
 
 
-def test_what_opening_brought_in_is_evicted_again_and_told(disk):
+def test_pages_that_opening_brought_in_are_evicted_again_and_told(disk):
     found, at_clock = cooled(ReadsAhead(disk))
     assert (found.proved, found.reason) == (True, "")
     assert found.resident_opened == PAGES
@@ -195,7 +195,7 @@ def test_pages_that_opening_mapped_are_let_go(disk):
     assert found.resident_at_clock == at_clock == 0
 
 
-def test_what_was_read_in_while_other_engines_opened_is_evicted_too(disk):
+def test_pages_read_in_while_other_engines_opened_are_evicted_too(disk):
     engine = FileEngine(disk)
     found, at_clock = cooled(engine, lambda: engine.path.read_bytes() and None)
     assert found.resident_opened == PAGES
@@ -253,7 +253,7 @@ def test_where_calls_do_not_show_all_reads_the_device_bounds_them(disk, monkeypa
     assert found.kept_bytes == found.opening_read_bytes
 
 
-def test_what_cannot_be_bounded_is_no_proof(disk, monkeypatch):
+def test_an_unknown_reading_is_no_proof(disk, monkeypatch):
     monkeypatch.setattr(opening._core, "called_bytes", lambda pid: None)
     monkeypatch.setattr(opening._core, "io_bytes", lambda pid: None)
     found, _ = cooled(ReadsAhead(disk))

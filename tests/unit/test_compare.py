@@ -71,7 +71,7 @@ def test_a_regression_is_told_whatever_else_is_missing():
     assert compare(calm_run(1), failed).outcome == "regression"
 
 
-def test_what_failed_in_the_baseline_owes_nothing():
+def test_a_cell_that_failed_in_the_baseline_owes_nothing():
     failed = altered(calm_run(1), lambda r: replace(r, status="failed", reason="> 60 s"))
     assert compare(failed, calm_run(2)).outcome == "no regression"
 
@@ -86,7 +86,7 @@ def test_a_cell_that_was_planned_and_not_run_is_owed_and_an_unplanned_one_is_not
     assert (narrower.outcome, reasons(narrower)) == ("no regression", {"not planned in B"})
 
 
-def test_what_the_instrument_could_not_tell_in_the_baseline_owes_nothing():
+def test_a_cell_that_was_invalid_in_the_baseline_owes_nothing():
     invalid = altered(calm_run(1), lambda r: replace(r, status="invalid", reason="busy"))
     found = compare(invalid, calm_run(2), variants=SQLITE)
     assert (found.outcome, reasons(found)) == ("no regression", {"invalid in A: busy"})
@@ -269,7 +269,7 @@ def test_a_percentage_is_a_share(text, value):
 
 
 @pytest.mark.parametrize("text", ["5", "0.05", "-5%", "five%", "", "%", "nan%", "1e9%"])
-def test_what_is_no_percentage_is_an_input_error(text):
+def test_a_share_that_is_no_percentage_is_an_input_error(text):
     with pytest.raises(InputError, match="--fail-on"):
         share(text, "--fail-on")
 

@@ -74,7 +74,7 @@ def test_at_the_default_a_slowdown_of_5_percent_is_found_and_none_is_invented(
     assert verdicts.count("faster") == 0
 
 
-def test_what_a_changing_machine_explains_is_no_regression():
+def test_a_slowdown_that_a_changing_machine_explains_is_no_regression():
     def at_speeds(run, *speed_probes_ns):
         speeds = itertools.cycle(speed_probes_ns)
         return replace(
@@ -154,7 +154,7 @@ def test_where_nothing_is_decided_nobody_says_that_there_is_no_regression():
     assert EXIT_OF_COMPARISON[found.outcome] != 0
 
 
-def test_what_may_only_be_faster_excludes_a_regression():
+def test_a_cell_that_may_only_be_faster_excludes_a_regression():
     found = compare(calm_run(1), calm_run(2, factor=0.985), variants=SQLITE, threshold=0.01)
     assert "slower" not in found.counts
     assert all(pair.ratio.high < 1.01 for pair in found.pairs)
@@ -309,7 +309,7 @@ def unlimited(run: Run, **condition: float) -> Run:
 @pytest.mark.parametrize("beyond", [{"foreign_share": 0.4}, {"stolen_share": 0.2},
                                     {"speed_drift": 0.3}])  # fmt: skip
 @pytest.mark.parametrize("side", ["A", "B", "both"])
-def test_what_no_limits_judged_is_judged_before_it_is_called_different(beyond, side):
+def test_an_unjudged_cell_is_judged_before_it_is_called_different(beyond, side):
     """The same, 15 % apart because others were at work, as the record says."""
     a, b = calm_run(1), calm_run(2, factor=1.15)
     a = unlimited(a, **beyond) if side in ("A", "both") else a
@@ -322,14 +322,14 @@ def test_what_no_limits_judged_is_judged_before_it_is_called_different(beyond, s
     )
 
 
-def test_what_no_limits_judged_and_was_measured_in_peace_decides_and_says_so():
+def test_an_unjudged_cell_measured_in_peace_decides_and_says_so():
     found = compare(unlimited(calm_run(1)), unlimited(calm_run(2, factor=1.15)), variants=SQLITE)
     assert found.outcome == "regression"
     assert "--no-limits" in found.sentence()
     assert "--no-limits" not in compare(calm_run(1), calm_run(2), variants=SQLITE).sentence()
 
 
-def test_what_a_condition_leaves_nothing_of_is_not_compared():
+def test_a_figure_of_which_a_condition_leaves_nothing_is_not_compared():
     noisy = unlimited(calm_run(2, factor=1.15), foreign_share=0.9)
     idle = replace(noisy, results=tuple(
         replace(r, samples=tuple(replace(s, client_cpu_ns=0) for s in r.samples))

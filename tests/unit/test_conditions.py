@@ -86,7 +86,7 @@ def test_the_work_of_a_worker_s_server_is_the_run_s_own_alive_and_ended(machine)
     assert server_ns >= WORKED_NS > 2 * TICK_NS
 
 
-def test_what_a_server_did_that_came_and_went_within_a_group_is_its_own(machine):
+def test_the_work_of_a_server_that_came_and_went_within_a_group_is_its_own(machine):
     state = Conditions()
     state.begin()
     with worked() as (_, server_ns):

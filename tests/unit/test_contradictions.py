@@ -49,7 +49,7 @@ def test_the_fixtures_contradict_themselves_nowhere(run: Run) -> None:
     assert found(run) == []
 
 
-def test_what_read_nothing_is_not_called_cold() -> None:
+def test_a_cell_that_read_nothing_is_not_called_cold() -> None:
     cold = of(BASE, "select-1%-heap", "sqlite", "cold")
     samples = tuple(replace(s, read_bytes=0) for s in cold.samples)
     run = changed(BASE, "select-1%-heap", "sqlite", "cold", samples=samples)

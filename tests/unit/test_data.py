@@ -233,7 +233,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, suffix: str, threads:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_progress_raises_ends_the_export(tmp_path: Path, threads: int) -> None:
+def test_an_error_of_the_progress_callback_ends_the_export(tmp_path: Path, threads: int) -> None:
     told: list[int] = []
 
     def interrupt(rows: int) -> None:

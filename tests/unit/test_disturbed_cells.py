@@ -113,7 +113,7 @@ def test_counters_say_nothing_of_what_is_short_and_the_record_claims_nothing():
     assert least.low_factor == pytest.approx(4_000 / 35_664 / (1 + CROWDED * 0.5))
 
 
-def test_what_nobody_counted_is_held_by_nothing():
+def test_an_uncounted_figure_is_held_against_no_limit():
     samples = [Sample(0, 0, 0, 0, 1000)]
     found = disturbance(samples, BUSY)
     assert (found.worked_share, found.low_factor) == (None, 0.0)
@@ -135,7 +135,7 @@ def test_a_figure_whose_printed_interval_spans_two_orders_of_magnitude_says_noth
 @pytest.mark.parametrize(("parallelism", "busy", "least"), [
     (1, 0.9, 0.9), (2, 1.8, 0.9), (2, 0.9, 0.45), (1, 1.8, 0.9),
 ])  # fmt: skip
-def test_what_several_processors_computed_at_once_counts_once(parallelism, busy, least):
+def test_time_of_several_processors_at_once_counts_once(parallelism, busy, least):
     samples = [Sample(i, 0, i, i, 1_000_000, client_cpu_ns=int(1_000_000 * busy)) for i in range(6)]
     found = disturbance(samples, BUSY, parallelism=parallelism)
     assert found.low_factor == pytest.approx(least / (1 + CROWDED * BUSY.foreign_share))

@@ -43,7 +43,9 @@ def test_real_disks_are_made_told_and_taken_away(tmp_path: Path) -> None:
     assert "blkio of cgroup v1" in check.consequence
 
 
-def test_who_may_make_no_disks_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_who_may_make_no_disks_is_told_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     found = probe(tmp_path)
     assert found == MirrorProbe("volume=mirrored is not to be had: only root may make file systems")

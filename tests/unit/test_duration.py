@@ -67,7 +67,7 @@ def test_a_call_takes_what_it_takes_in_its_own_program(monkeypatch: pytest.Monke
     assert of_calls == pytest.approx(passes * 91_000 * 0.2e-6)
 
 
-def test_what_is_resumed_takes_no_longer_than_what_is_left() -> None:
+def test_a_resumed_run_takes_no_longer_than_its_missing_cells() -> None:
     whole = planned(temperature=("warm", "cold"))
     warm = [cell for cell in whole.plan.cells if cell.temperature == "warm"]
     assert duration.START_S < whole.seconds(warm) < whole.seconds()

@@ -104,7 +104,7 @@ def test_each_translation_is_of_a_column_that_there_is() -> None:
     assert set(earlier_names.VALUES) <= columns
 
 
-def test_what_is_no_plan_is_refused_as_ever() -> None:
+def test_a_text_that_is_no_plan_is_refused_as_ever() -> None:
     for text in ('{"cells": 3, "operations": {"a": 1}}', "[]", '{"cells": [3, {"operation": 4}]}'):
         earlier_names.plan_now(text, 5)
     with pytest.raises(InputError):

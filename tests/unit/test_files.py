@@ -45,7 +45,7 @@ def test_a_report_replaces_a_report_of_its_format_and_nothing_else(
     assert target.read_bytes() == made
 
 
-def test_what_is_no_file_is_not_replaced_and_a_link_stays_a_link(
+def test_a_place_that_is_no_file_is_not_replaced_and_a_link_stays_a_link(
     record: Path, tmp_path: Path
 ) -> None:
     fifo, folder, loop = tmp_path / "fifo", tmp_path / "folder", tmp_path / "loop"

@@ -67,7 +67,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("run", SILENT.values(), ids=SILENT.keys())
-def test_what_is_no_turned_switch_says_nothing(run: Run) -> None:
+def test_the_base_of_a_switch_says_nothing(run: Run) -> None:
     assert not [each for each in found_by(switched.find, run) if each.variant == BASE]
 
 

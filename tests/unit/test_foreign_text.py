@@ -232,7 +232,7 @@ def test_no_command_prints_what_steers(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["clean", "data", "quel", "lode", "engines", "tactics"])
-def test_what_steers_is_shown(name: str) -> None:
+def test_letters_that_steer_a_terminal_are_shown(name: str) -> None:
     """Not left out: people decide by these names."""
     assert "\u241b" in printed(COMMANDS[name], "\x1b[2J")
 

@@ -65,7 +65,7 @@ def test_records_are_in_the_order_of_their_time() -> None:
         (lambda run: with_term(run, "durability", "none"), "durability"),
     ],
 )
-def test_what_is_not_comparable_is_a_break_and_no_change(other, reason: str) -> None:
+def test_a_record_that_is_not_comparable_is_a_break_and_no_change(other, reason: str) -> None:
     slow = other(calm_run(3, 5.0))
     found = history([day(1, calm_run(1)), day(2, slow), day(3, other(calm_run(4, 5.0)))], THRESHOLD)
     points = trend(found).points

@@ -71,7 +71,7 @@ def test_more_cpu_time_than_threads_had_contradicts_the_instrument(elapsed_ns, w
     assert not reason or advice(reason)
 
 
-def test_what_the_counters_cost_on_a_busy_machine_is_no_contradiction():
+def test_the_counters_cost_on_a_busy_machine_is_no_contradiction():
     """Reading them takes 20 us on an idle machine, and 80 us where others fill the caches."""
     counted = [Sample(0, 0, 0, 0, 107_000, client_cpu_ns=150_000, client_threads=1)]
     overhead = [Sample(0, 0, 0, 0, 240, client_cpu_ns=60_000, client_threads=1)]

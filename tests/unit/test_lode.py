@@ -100,7 +100,7 @@ def test_the_documents_examples_in_rust_are_doctests(place, path, mark):
     assert "\n".join(shown).startswith(examples[place].rstrip("\n"))
 
 
-def test_what_was_committed_is_there_when_it_is_opened_again(path):
+def test_committed_records_are_there_when_the_database_is_opened_again(path):
     with Database(path, "create") as database, database.writing() as writing:
         wheel = writing.heap("parts").insert(b"wheel")
         writing.btree("by name").insert(b"wheel", b"7")

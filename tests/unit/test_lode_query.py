@@ -53,7 +53,7 @@ def test_execute_says_how_many_tuples_changed(database):
     ]
 
 
-def test_what_is_asked_for_must_be_there(database):
+def test_a_query_gives_rows_and_an_execution_none(database):
     with pytest.raises(QueryError, match="gives no rows"):
         database.query("destroy parts")
     with pytest.raises(QueryError, match="would be lost"):

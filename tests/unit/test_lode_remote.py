@@ -123,7 +123,7 @@ def test_a_client_chooses_some_tactics_and_is_told_the_servers(server):
         connect(server.address, durabilty="none")
 
 
-def test_what_is_served_is_the_servers_alone(tmp_path):
+def test_a_served_database_is_the_servers_alone(tmp_path):
     database = Database(tmp_path / "a.lode")
     begun = database.writing()
     with pytest.raises(LodeError, match="has not ended"):

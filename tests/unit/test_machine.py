@@ -115,7 +115,7 @@ def test_control_groups_of_the_first_version_are_read(made_up):
         assert (facts["memory.limit_bytes"], facts["cpu.quota"]) == expected
 
 
-def test_what_is_absent_is_none_and_never_zero(tmp_path):
+def test_an_absent_fact_is_none_and_never_zero(tmp_path):
     facts = machine.describe(Path("/elsewhere"), root=tmp_path)
     for key in EXPECTED:
         assert facts[key] is None, key

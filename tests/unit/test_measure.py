@@ -82,7 +82,7 @@ def test_counters_are_none_for_a_process_that_is_gone():
     assert used > 0
 
 
-def test_what_is_read_by_calls_and_by_mappings_is_told_apart(tmp_path):
+def test_reads_by_calls_and_by_mappings_are_told_apart(tmp_path):
     own, size = os.getpid(), 64 * os.sysconf("SC_PAGE_SIZE")
     path = tmp_path / "a file of\ntwo lines"
     path.write_bytes(bytes(size))

@@ -119,7 +119,7 @@ def test_a_line_that_is_no_message_is_refused(line: bytes) -> None:
 @pytest.mark.parametrize(
     "sent", [None, 1, [], {}, {"request": "Nothing"}, {"request": "\udc80"}, {"reply": "Done"}]
 )
-def test_what_is_no_request_is_refused(sent: Any) -> None:
+def test_a_line_that_is_no_request_is_refused(sent: Any) -> None:
     with pytest.raises(ProtocolError, match="not a request"):
         to_request(json.loads(json.dumps(sent)))
 

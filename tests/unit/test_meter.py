@@ -40,7 +40,7 @@ def test_an_embedded_engine_is_the_worker():
     assert work.read_bytes is None or work.read_bytes >= 0
 
 
-def test_what_comes_before_and_after_is_no_work_of_the_sample():
+def test_work_before_and_after_is_none_of_the_sample():
     spin(20_000_000)
     meter = Meter(())
     work = meter.read()
@@ -68,7 +68,7 @@ def test_a_servers_work_is_not_its_clients():
     assert work.server_threads == 1
 
 
-def test_what_is_not_told_is_absent_and_not_zero():
+def test_an_untold_counter_is_absent_and_not_zero():
     work = Meter((2**31 - 2,)).read()
     assert (work.server_cpu_ns, work.server_threads) == (None, None)
     assert (work.read_bytes, work.written_bytes) == (None, None)

@@ -63,7 +63,7 @@ def float_or_int(value: float | str) -> float:
     return value
 
 
-def test_what_the_paper_prints_twice_is_the_same() -> None:
+def test_figures_that_the_paper_prints_twice_are_the_same() -> None:
     names = {"INDEX": "INDEX", "OODBMS": "OODB4", "RDBMS": "RDBMS1"}
     remote, again = values_of("II"), values_of("A, remote")
     local, appendix = values_of("V, small"), values_of("A, local")
@@ -116,7 +116,7 @@ def test_operations_are_the_programs_measures_with_an_input_for_each_sample() ->
         assert operation.name.removesuffix("-no-locality") == operation.storage
 
 
-def test_what_is_without_locality_is_in_the_full_preset_alone() -> None:
+def test_operations_without_locality_are_in_the_full_preset_alone() -> None:
     for operation in BENCHMARK.operations("1992", 20_000):
         if operation.name in WITHOUT:
             assert operation.presets == {"full"}

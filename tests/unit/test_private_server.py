@@ -48,7 +48,7 @@ def stubborn(tmp_path: Path) -> Iterator[ServerProcess]:
     server.end(())
 
 
-def test_what_follows_no_signal_is_killed(stubborn: ServerProcess) -> None:
+def test_a_server_that_follows_no_signal_is_killed(stubborn: ServerProcess) -> None:
     pid = stubborn.pid
     assert pid is not None
     assert stubborn.end(((signal.SIGTERM, SOON),)) == [pid]

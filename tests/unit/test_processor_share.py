@@ -56,7 +56,7 @@ def test_a_share_is_read_back_from_the_kernel_and_inherited(controller, share):
     assert not group.exists()
 
 
-def test_what_the_kernel_says_counts_and_not_what_was_asked(controller, share):
+def test_the_kernels_share_counts_and_not_the_one_asked(controller, share):
     share.limit(40)
     controller.limit(controller.root / f"{PREFIX}{os.getpid()}", 20)
     assert share.told() == "20"

@@ -72,7 +72,7 @@ def test_a_block_afterwards_is_not_watched(worker):
     assert worker._timer().observer is None
 
 
-def test_what_cannot_be_profiled_is_refused_before_anything_runs(worker):
+def test_a_cell_that_cannot_be_profiled_is_refused_before_anything_runs(worker):
     with pytest.raises(InputError, match="cold"):
         worker.answer(Profile(block("cold")))
     for frequency in (0, 10_001):

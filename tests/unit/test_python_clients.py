@@ -164,7 +164,7 @@ def test_a_changed_link_is_caught(opened: Open, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", marked(STORED))
-def test_what_was_loaded_outlives_a_stop(opened: Open, engine: str) -> None:
+def test_a_loaded_database_outlives_a_stop(opened: Open, engine: str) -> None:
     client = opened(engine)
     assert differing(client, range(1)) == []
     size_bytes = client.size_bytes()

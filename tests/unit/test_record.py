@@ -64,7 +64,7 @@ def fresh(path):
     return Recorder.create(path, PLAN, {"citation": "a paper"}, Presentation("X"), "abc", "0.1")
 
 
-def test_what_is_written_is_read_back(tmp_path):
+def test_a_record_is_read_back_as_it_was_written(tmp_path):
     path = tmp_path / "r.loadstone"
     recorder = fresh(path)
     recorder.machine({"cpu.count": 2, "cpu.governor": None})

@@ -113,7 +113,7 @@ def test_a_record_of_too_many_rows_is_refused(
 
 @pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
 @pytest.mark.parametrize("kind", ["text", "link", "folder", "fifo"])
-def test_what_lies_in_the_way_of_a_record_is_kept(record: Path, suffix: str, kind: str):
+def test_a_file_in_the_way_of_a_record_is_kept(record: Path, suffix: str, kind: str):
     victim = record.with_name("thesis")
     victim.write_text("years of work")
     beside = record.with_name(record.name + suffix)
@@ -219,7 +219,9 @@ def restored(folder: Path, data: bytes, journal: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("pages", [1, 2, 10, 60])
-def test_what_a_kill_cut_short_is_rolled_back_as_sqlite_does(tmp_path: Path, pages: int):
+def test_a_transaction_that_a_kill_cut_short_is_rolled_back_as_sqlite_does(
+    tmp_path: Path, pages: int
+):
     data, journal = cut_short(tmp_path, pages)
     assert rolled_back(data, journal) == restored(tmp_path, data, journal)
     assert pages < 10 or rolled_back(data, journal) != data

@@ -57,7 +57,7 @@ def test_a_count_is_a_whole_number_that_can_be(value, good, tmp_path):
 
 
 @pytest.mark.parametrize("value", [*NO_NUMBERS, 12, 1.5, 2**63 - 1, "\x1b]0;owned\x07"])
-def test_what_a_key_that_nobody_knows_holds_is_shown(value, good, tmp_path):
+def test_the_value_of_an_unknown_key_is_shown(value, good, tmp_path):
     run = read(changed(good, tmp_path / "r.loadstone", "machine", "quantum.cores", value))
     for form in FORMATS:
         assert registry.load_report(form)().render(run)

@@ -47,7 +47,7 @@ def test_an_unknown_name_is_answered_with_those_that_are_known() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_an_engine_lacks_is_answered_with_how_to_install_it() -> None:
+def test_a_missing_engine_is_answered_with_how_to_install_it() -> None:
     with pytest.raises(EngineError, match="loadstone_no_such_module") as caught:
         registry.load_engine("lacking")
     assert caught.value.hint == "install it with: pip install 'loadstone[lacking]'"

@@ -51,7 +51,7 @@ def test_the_at_of_a_url_is_no_release() -> None:
 
 
 @pytest.mark.parametrize("text", ["duckdb@", "duckdb@new", "duckdb@./v", "duckdb@venv:v"])
-def test_what_names_no_release_is_refused(text: str) -> None:
+def test_a_name_that_is_no_release_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="names no release") as caught:
         parse_variant(text, TACTICS)
     assert "@NUMBER" in caught.value.hint
@@ -213,7 +213,7 @@ def test_an_environment_that_has_not_the_package_itself_is_refused(cache: Path, 
         builds.prepare([(variant, ENGINE)])
 
 
-def test_what_is_installed_needs_no_environment(cache: Path) -> None:
+def test_the_installed_engine_needs_no_environment(cache: Path) -> None:
     for release in (INSTALLED, parse_release("/opt/bin")):
         assert builds.environment_of(Variant("postgresql", release=release), ENGINE) == {}
     found = builds.environment_of(Variant("sqlite", release=Release(number="1.0")), ENGINE)

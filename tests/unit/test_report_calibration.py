@@ -67,7 +67,7 @@ def test_idle_states_are_worth_a_sentence_where_they_matter(idle_ns: float, said
     assert ("Idle states make a socket round trip" in texts) == said
 
 
-def test_what_was_not_measured_says_so() -> None:
+def test_an_unmeasured_figure_says_so() -> None:
     run = make_run(FEW)
     absent = with_figures(**dict.fromkeys(run.sessions[0].calibration, None))
     assert all(row.values == (ABSENT,) for row in table_of(absent).measured)

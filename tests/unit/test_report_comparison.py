@@ -117,7 +117,7 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
     assert command(run).startswith("loadstone run wisconsin --on sqlite --on duckdb --on")
 
 
-def test_what_one_engine_alone_tells_is_its_setting() -> None:
+def test_a_term_that_one_engine_alone_tells_is_its_setting() -> None:
     run = make_run(FEW)
     own = (Term("sqlite", "apsw", None, "3.54"), Term("null", "durability", None, "none"))
     found = terms(summarise(replace(run, terms=(*run.terms, *own))))

@@ -195,7 +195,7 @@ def test_of_many_samples_the_page_draws_some_and_says_so(samples: int) -> None:
     assert len(pages[1]) < 2_000_000
 
 
-def test_what_is_drawn_has_the_ends_and_the_shape() -> None:
+def test_a_thinned_drawing_keeps_the_ends_and_the_shape() -> None:
     elapsed = [float((n * 7919) % 10_007) for n in range(10_007)]
     drawn = sorted(elapsed[place] for place in _drawn(elapsed, 101))
     assert (drawn[0], drawn[-1], len(drawn)) == (min(elapsed), max(elapsed), 101)

@@ -138,7 +138,7 @@ def test_a_file_for_programs_keeps_texts_as_they_are(run: Run) -> None:
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r", " =", '"=', "'="])
-def test_what_begins_like_a_formula_is_text(start: str) -> None:
+def test_a_value_that_begins_like_a_formula_is_text(start: str) -> None:
     run = bad(SMALL, "")
     reason = f"{start}cmd|' /C calc'!A0"
     run = replace(run, results=tuple(

@@ -47,7 +47,7 @@ def test_parts_and_unexplained_sum_up_to_the_whole(left_out: tuple[str, ...]) ->
                 assert account.unexplained_ns.value == pytest.approx(0, abs=1e-6)
 
 
-def test_what_is_left_of_a_look_up_is_printed() -> None:
+def test_the_rest_of_a_look_up_is_printed() -> None:
     account = account_of(ladders_of(make_oo1_run())["postgresql"], "a look-up")
     assert [part.name for part in account.parts] == [
         "call", "wire", "statement", "transfer of a value", "access and materialisation",

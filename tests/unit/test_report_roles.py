@@ -59,7 +59,7 @@ def ranked(whole: Summary) -> Iterable[str]:
 
 
 @pytest.mark.parametrize("kind", ["engine", "client"])
-def test_what_is_no_database_declares_a_role_of_its_own(kind: str) -> None:
+def test_a_variant_that_is_no_database_declares_a_role_of_its_own(kind: str) -> None:
     listed = getattr(registry, f"{kind}_names")()
     load = getattr(registry, f"load_{kind}")
     for name in set(listed) - {"zodb", "ladybug"}:
@@ -212,7 +212,7 @@ def test_equal_terms_are_marked_nowhere() -> None:
     assert "≠" not in rendered("md", run)
 
 
-def test_who_does_not_tell_a_term_departs_from_those_who_do() -> None:
+def test_a_variant_that_does_not_tell_a_term_departs_from_those_that_do() -> None:
     run = told(make_oo1_run(), *DURABILITY[1:], Term("sqlite", "durability", "full", None))
     found = summarise(run).figures["insert|sqlite|20000|warm"].unequal
     assert [term.words for term in found] == ["durability: not told, not full"]

@@ -79,7 +79,7 @@ def test_undecided_is_not_as_fast_as_the_best() -> None:
     assert typically_behind([None]) is None
 
 
-def test_what_is_certainly_faster_in_pairs_is_the_best() -> None:
+def test_the_variant_that_is_certainly_faster_in_pairs_is_the_best() -> None:
     """Its median is the higher one, and it is faster in every pair that both have."""
     base = [100 * 2**place for place in range(10)]
     elapsed = {

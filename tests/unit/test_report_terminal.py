@@ -106,7 +106,7 @@ def summary(*, terminal: bool) -> str:
     return screen.file.getvalue()
 
 
-def test_what_was_not_proved_cold_is_not_told_as_cold() -> None:
+def test_an_unproved_cell_is_not_told_as_cold() -> None:
     """Of an engine with proof of no cell, nothing is said of cold over warm."""
 
     def doubted(result):

@@ -88,7 +88,7 @@ EVENTS = (
 )
 
 
-def test_what_may_be_left_in_a_database_is_said_by_every_format() -> None:
+def test_possible_leftovers_in_a_database_are_told_by_every_format() -> None:
     run = make_run(("select-10%-heap",))
     left = replace(run, events=EVENTS)
     assert judged(replace(run, events=EVENTS[:1])).clean
@@ -125,7 +125,7 @@ def test_the_harness_and_controls_are_counted_apart() -> None:
     )
 
 
-def test_what_is_missing_is_counted() -> None:
+def test_missing_cells_are_counted() -> None:
     run = make_run(("select-10%-heap",))
     found = judged(replace(run, results=run.results[:-3]))
     assert found.statuses["pending"] == 3

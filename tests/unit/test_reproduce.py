@@ -186,7 +186,7 @@ def test_a_command_reads_what_a_record_holds_as_what_it_is(
     ("operations", [""]), ("preset", "--resume=x"), ("preset", "a\x1bb"), ("aa_control", "--on"),
     ("roles", [["-x", "control"]]),
 ])  # fmt: skip
-def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
+def test_a_text_that_could_be_an_option_is_no_name(field: str, value: object) -> None:
     from loadstone.errors import InputError
 
     plan = {**json.loads(BASE.plan.to_json()), field: value}
@@ -194,7 +194,7 @@ def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
         Plan.from_json(json.dumps(plan))
 
 
-def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
+def test_a_default_is_not_listed_as_chosen() -> None:
     plan = planned({"benchmark": "oo1", "on": ["sqlite", "lmdb"], "preset": "quick"})
     assert plan.variants == ("sqlite", "sqlite#2", "lmdb", "null")
     assert plan.on == ("sqlite", "lmdb")
@@ -210,7 +210,7 @@ def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
         assert line in said
 
 
-def test_what_was_chosen_twice_is_planned_once() -> None:
+def test_a_variant_chosen_twice_is_planned_once() -> None:
     """Else a record would hold cells that its reader refuses."""
     plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "rows": [10_000, 10_000],
                     "temperature": ["warm", "warm"], "operations": ["min-heap"] * 2})  # fmt: skip

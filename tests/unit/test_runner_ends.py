@@ -68,7 +68,7 @@ def test_an_interruption_strikes_those_that_are_being_closed():
     assert one.closed_by and other.closed_by
 
 
-def test_who_asks_once_more_is_told_what_closing_told(tmp_path):
+def test_a_second_close_tells_the_same(tmp_path):
     engine = SimpleNamespace(
         hold=None, abandon=lambda _: None, end_sessions=lambda *_: None, sweep=lambda _: ()
     )

@@ -62,7 +62,7 @@ def test_a_folder_that_is_a_link_is_refused(parent: Path, tmp_path: Path) -> Non
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
 @pytest.mark.parametrize("what", ["parent", "folder"])
-def test_what_belongs_to_somebody_else_is_refused(parent: Path, what: str) -> None:
+def test_a_folder_of_somebody_else_is_refused(parent: Path, what: str) -> None:
     (parent / "one").mkdir(parents=True, mode=0o755)
     os.chown(parent if what == "parent" else parent / "one", 12345, 12345)
     with (
@@ -114,7 +114,7 @@ def test_a_folder_in_which_a_worker_still_works_keeps_its_mark(
     assert list(parent.iterdir()) == []
 
 
-def test_what_cannot_be_removed_keeps_its_mark(parent: Path) -> None:
+def test_a_folder_that_cannot_be_removed_keeps_its_mark(parent: Path) -> None:
     mounted = parent / "one" / "disk"
     with scratch.claimed("one") as claim:
         mounted.mkdir()

@@ -106,7 +106,7 @@ def hidden(word: str, shown: str, *, at_least: bool = True) -> None:
         "postgresql://alice@db/app?passfile=/data/alice/pgpass",
     ],
 )
-def test_what_holds_none_is_left_as_it_is(text: str) -> None:
+def test_a_text_without_a_secret_is_left_as_it_is(text: str) -> None:
     if "passfile" in text:
         assert secret.shown(text) == text
     assert secret.shown(text) == text

@@ -39,14 +39,14 @@ def test_json_is_finite_numbers_and_characters(text):
     ({"tables": [{}]}, Published, "it.tables: number is missing"),
     ("x" * 999, int, "x…"),
 ])  # fmt: skip
-def test_what_is_wrong_is_said_with_its_value_and_what_is_allowed(value, wanted, message):
+def test_a_wrong_value_is_told_with_the_allowed_ones(value, wanted, message):
     with pytest.raises(InputError) as caught:
         shaped(value, wanted, "it")
     assert message in caught.value.message
     assert "tuple" not in caught.value.message
 
 
-def test_what_is_right_is_taken():
+def test_a_right_value_is_taken():
     assert shaped([1, 2], tuple[int, ...] | None, "it") == (1, 2)
     assert shaped(None, tuple[int, ...] | None, "it") is None
     assert shaped([["a", None, {"s": 1, "t": "x"}]], fields_of(Table)["rows"], "it")

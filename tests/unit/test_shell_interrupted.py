@@ -114,7 +114,7 @@ class Typed(Given):
     is_typed = True
 
 
-def test_what_was_typed_before_ctrl_c_is_not_run_later(session, monkeypatch):
+def test_lines_typed_before_ctrl_c_are_not_run_later(session, monkeypatch):
     monitor, fed = Monitor(session), StatementEnd.feed
 
     def interrupted(end, text):

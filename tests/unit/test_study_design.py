@@ -48,7 +48,7 @@ def test_a_walk_goes_in_the_order_of_the_parts_and_back():
     assert shown == ["", "a", "ab", "abc", "abcd", "d", "cd", "bcd"]
 
 
-def test_what_is_held_is_in_every_combination_of_a_factorial():
+def test_a_held_tactic_is_in_every_combination_of_a_factorial():
     chosen = factorial(of(2), held=frozenset("xy"))
     assert {"".join(sorted(one)) for one in chosen} == {"xy", "axy", "bxy", "abxy"}
 

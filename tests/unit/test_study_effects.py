@@ -88,7 +88,7 @@ def test_other_names_give_other_names_and_the_same_numbers(drawn, names):
 
 
 @given(tables(), st.lists(st.floats(-5, 5, allow_subnormal=False), min_size=1, max_size=4))
-def test_what_a_whole_block_has_in_common_cancels(drawn, common):
+def test_a_disturbance_of_a_whole_block_cancels(drawn, common):
     parts, table = drawn
     blocks = [{one: time + shift for one, time in table.items()} for shift in common]
     alone, many = study_effects(parts, [table]), study_effects(parts, blocks)

@@ -300,7 +300,7 @@ def test_without_time_what_is_called_for_is_said_and_not_done() -> None:
     assert (found.further, len(found.escalate)) == (None, 3)
 
 
-def test_what_was_decided_follows_from_what_is_recorded() -> None:
+def test_decisions_follow_from_the_record() -> None:
     """Each decision is a pure function of what was measured before it."""
 
     def factor(variant: str) -> float:

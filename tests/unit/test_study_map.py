@@ -54,7 +54,7 @@ def test_planted_effects_are_found_and_no_others() -> None:
                 assert ratio.value == pytest.approx(planted, rel=0.02)
 
 
-def test_what_matters_comes_first() -> None:
+def test_the_largest_effects_come_first() -> None:
     map_ = found(record())
     assert [operation.name for operation in map_.operations] == ["select-1%-heap", "min-heap"]
     assert [switch.tactic for switch in map_.order] == [

@@ -100,7 +100,7 @@ def test_a_study_of_before_further_values_is_read() -> None:
     ({"vary": ["all", "durability"]}, "goes with no other --vary"),
     ({"on": ["sqlite?durability=none"], "vary": ["durability=full,none"]}, "begins at full, and"),
 ])  # fmt: skip
-def test_what_is_no_study_is_refused_in_words(choices: dict, told: str) -> None:
+def test_an_impossible_study_is_refused_in_words(choices: dict, told: str) -> None:
     with pytest.raises(InputError, match=told):
         planned(**choices)
 

@@ -127,7 +127,7 @@ def test_the_lag_lies_between_service_and_latency(clock):
     assert reply.service_ns["99"] < reply.lag_ns["99"] <= reply.latency_ns["99"]
 
 
-def test_what_is_due_and_cannot_begin_in_time_is_skipped_and_never_lost(clock):
+def test_a_request_that_cannot_begin_in_time_is_skipped_and_never_lost(clock):
     engine = stalling_engine(pause_ms=5000, every=500)
     due = intended_starts(7, RATE_PER_S, 2 * SECOND_NS)
     reply = work(engine, clock, "open")

@@ -46,7 +46,7 @@ def test_a_size_is_its_number_of_bytes() -> None:
         "sqlite:///a.db?durability=none&durability=full",
     ],
 )
-def test_what_cannot_be_read_is_refused(text: str) -> None:
+def test_an_unreadable_variant_is_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_variant(text, TACTICS)
     assert caught.value.hint

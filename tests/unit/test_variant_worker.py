@@ -36,7 +36,7 @@ def worker(tmp_path, monkeypatch):
     return VariantWorker(VARIANTS, SqliteEngine, claim, None, WisconsinBenchmark())
 
 
-def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
+def test_the_first_reason_against_an_engines_start_stays(worker):
     events = []
     recorder = SimpleNamespace(event=events.append)
     for failure in range(REPLACEMENTS_MAX + 5):

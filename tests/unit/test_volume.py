@@ -257,7 +257,7 @@ def test_a_scratch_folder_without_room_says_so(folder: Path, monkeypatch) -> Non
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_what_a_half_made_volume_leaves_is_taken_away(folder: Path, monkeypatch) -> None:
+def test_the_parts_of_a_half_made_volume_are_taken_away(folder: Path, monkeypatch) -> None:
     def broken(*_: object) -> None:
         raise UnsupportedError("mkfs.btrfs refused: no", hint="")
 

@@ -61,7 +61,7 @@ def test_after_a_restart_an_engine_is_warmed_up_before_it_is_measured(
         assert words[0] == 2
 
 
-def test_what_is_quick_is_warmed_up_for_every_block(
+def test_a_quick_operation_is_warmed_up_for_every_block(
     asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(interleaved_group, "REWARM_NS_MAX", 10**18)

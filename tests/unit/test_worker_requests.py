@@ -38,7 +38,7 @@ def test_an_engine_started_anew_holds_what_it_held(tmp_path):
     worker.remove()
 
 
-def test_what_a_worker_leaves_another_finds(tmp_path):
+def test_a_worker_finds_the_state_that_another_left(tmp_path):
     first, second = (StatementRequests(lambda kind: None) for _ in range(2))
     first.open(Open(Variant("sqlite"), str(tmp_path), "owner"))
     first.load(Load(STORED))

@@ -82,6 +82,6 @@ def test_a_statement_is_as_well_founded_as_its_worst_variation(order: tuple[int,
     assert agreed.bases["s"].basis == DIVIDED
 
 
-def test_who_was_not_asked_is_held_to_what_others_agree_on() -> None:
+def test_an_engine_that_was_not_asked_is_held_to_the_answer_of_the_others() -> None:
     agreed = settled(vote("a", TWO), vote("b", TWO))
     assert agreed.of_variant("s", 0, "b?x=1") == vote("a", TWO).answer

@@ -107,7 +107,7 @@ def test_only_the_token_is_replaced() -> None:
         ({"zipf": (1, 10**7)}, "at most 1,000,000"), ({"file": "none"}, "none"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_refused(told: dict, words: str) -> None:
+def test_an_impossible_distribution_is_refused(told: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
         texts("SELECT :x", x=Parameter(**told))
 

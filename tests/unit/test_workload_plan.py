@@ -108,7 +108,7 @@ def test_neither_its_place_nor_its_title_makes_it_another_edition(place: Path) -
         ({"benchmark": "./none"}, "there is no workload"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_together_is_refused(choices: dict, told: str) -> None:
+def test_choices_that_do_not_fit_together_are_refused(choices: dict, told: str) -> None:
     with pytest.raises(InputError) as caught:
         planned(choices)
     assert told in f"{caught.value.message}; {caught.value.hint}"

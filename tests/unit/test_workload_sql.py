@@ -123,7 +123,7 @@ def test_other_tables_are_refused(text: str) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("dialect", ["", "postgres", "sqlite", "duckdb"])
-def test_what_may_write_in_a_users_database_is_refused_before_it_is_sent(
+def test_a_statement_that_may_write_in_a_users_database_is_refused_before_it_is_sent(
     text: str, dialect: str
 ) -> None:
     with pytest.raises(InputError, match=r"only read|locks rows"):
@@ -161,7 +161,7 @@ def test_a_translation_writes_capitals_as_the_file_has_them() -> None:
     )
 
 
-def test_what_has_no_translation_is_a_gap() -> None:
+def test_a_statement_without_a_translation_is_a_gap() -> None:
     with pytest.raises(UnsupportedError, match="no translation"):
         given("SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2))", "duckdb", "mysql", t="t")
 

@@ -148,7 +148,7 @@ fn pacing() -> Pacing {
 }
 
 #[test]
-fn what_cannot_be_done_at_a_server_is_told() {
+fn a_tactic_that_a_server_lacks_is_told() {
     let served = Served::load("links", "locks=page&readahead=on");
     let unlocked = try_program(
         &served.server.address().to_string(),

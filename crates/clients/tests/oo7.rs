@@ -170,7 +170,7 @@ fn an_update_of_another_database_is_no_answer() {
 }
 
 #[test]
-fn what_was_loaded_is_there_when_it_is_opened_again() {
+fn a_loaded_database_is_there_when_it_is_opened_again() {
     let database = database(TINY, 6);
     let oracle = Oracle::new(database);
     for variant in VARIANTS.into_iter().filter(|(engine, _)| *engine != "memory") {

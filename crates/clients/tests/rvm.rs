@@ -69,7 +69,7 @@ fn every_client_leaves_what_the_oracle_says() {
 }
 
 #[test]
-fn what_was_loaded_is_there_when_it_is_opened_again() {
+fn a_loaded_database_is_there_when_it_is_opened_again() {
     let database = Database::new(1_000, 1).unwrap();
     let wanted = Oracle::new(database).expected(Measure::Audit, 0);
     for variant in VARIANTS.into_iter().filter(|(engine, _)| *engine != "memory") {

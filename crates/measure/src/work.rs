@@ -127,7 +127,7 @@ mod tests {
     const ITERATIONS: u64 = 1 << 26;
 
     #[test]
-    fn what_lies_outside_the_stretch_is_in_none_of_the_figures() {
+    fn work_outside_the_stretch_is_in_none_of_the_figures() {
         let meter = Meter::default();
         spin::spin_ns(ITERATIONS);
         let begun = meter.begin();

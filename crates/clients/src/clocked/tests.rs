@@ -112,7 +112,7 @@ fn a_writing_that_fails_is_rolled_back_and_tells_the_first_error() {
 }
 
 #[test]
-fn what_no_clock_sees_is_one_transaction_too() {
+fn an_untimed_write_is_one_transaction_too() {
     let mut recorder = Recorder::default();
     assert_eq!(within_transaction(&mut recorder, body), Ok(7));
     assert_eq!(recorder.calls, ["begin_write", "body", "commit"]);

@@ -93,7 +93,7 @@ fn told(engine: &str, tactics: &[(&str, &str)], term: &str) -> Result<String, Cl
 }
 
 #[test]
-fn who_prefetches_says_so_and_who_cannot_refuses() {
+fn an_engine_that_prefetches_says_so_and_one_that_cannot_refuses() {
     let prefetch = |value| ("prefetch", value);
     for value in ["off", "on"] {
         assert_eq!(told("memory", &[prefetch(value)], "prefetch").unwrap(), value);

@@ -17,7 +17,7 @@ const READ: [Measure; 6] = [
 ];
 
 #[test]
-fn what_a_measure_wrote_is_taken_back() {
+fn the_writes_of_a_measure_are_taken_back() {
     let database = database(200, true);
     let oracle = Oracle::new(database);
     for variant in VARIANTS {
@@ -36,7 +36,7 @@ fn what_a_measure_wrote_is_taken_back() {
 }
 
 #[test]
-fn what_is_loaded_outlives_the_program() {
+fn a_loaded_database_outlives_the_program() {
     let database = database(200, true);
     let oracle = Oracle::new(database);
     for variant in VARIANTS.into_iter().filter(|variant| variant.keeps) {
@@ -74,7 +74,7 @@ fn readers_and_writers_at_once_leave_every_link_in_both_directions() {
 }
 
 #[test]
-fn what_was_due_after_the_end_is_skipped_and_a_closed_loop_ends() {
+fn requests_due_after_the_end_are_skipped_and_a_closed_loop_ends() {
     let database = database(200, true);
     let variant = VARIANTS.into_iter().find(|variant| variant.engine == "lmdb").unwrap();
     let folder = tempdir().unwrap();

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_code_is_an_error() {
+    fn a_file_without_code_is_an_error() {
         let error = Symbols::of("/dev/zero".as_ref()).expect_err("a device");
         assert_eq!(error.raw_os_error(), Some(22));
         Symbols::of("/proc/version".as_ref()).expect_err("a text");

@@ -50,7 +50,7 @@ fn equal_gaps_do_not_drift() {
 }
 
 #[test]
-fn what_is_no_pace_is_refused() {
+fn an_impossible_pace_is_refused() {
     assert_eq!(Pace::of_name("poisson"), Ok(Pace::Poisson));
     assert_eq!(Pace::of_name("uniform"), Ok(Pace::Uniform));
     assert!(Pace::of_name("Poisson").unwrap_err().to_string().contains("`poisson` or `uniform`"));

@@ -47,7 +47,7 @@ fn an_empty_file_has_no_pages() {
 }
 
 #[test]
-fn what_is_not_a_regular_file_is_refused() {
+fn a_file_that_is_not_regular_is_refused() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     for path in [folder.clone(), PathBuf::from("/dev/null")] {
         assert_eq!(evict(&path).unwrap_err().kind(), ErrorKind::InvalidInput, "{path:?}");
