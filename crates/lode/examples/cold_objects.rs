@@ -48,7 +48,7 @@ const VARIANTS: [&str; 5] = [
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What is done with an open database: the object pages that it looks at are added to a set.
+/// A function that uses an open database: the object pages that it looks at are added to a set.
 type Act = fn(&Files, u64, &mut dyn FnMut(PageNumber)) -> Result<(), LodeError>;
 
 const ACTS: [(&str, Act); 2] = [("look-up", look_up), ("traversal", traverse)];

@@ -36,7 +36,7 @@ const RECORDS_PER_MIB: usize = 1 << 20 >> 10;
 /// The relations, of which each user scans one.
 const NAMES: [&str; 2] = ["one", "other"];
 
-/// What is measured: microseconds a commit, and MB/s of the others.
+/// The measures: microseconds a commit, and MB/s of the others.
 const MEASURES: [&str; 4] = ["commit us", "load MB/s", "scan MB/s", "two scans MB/s"];
 
 fn main() -> ExitCode {
@@ -105,7 +105,7 @@ impl Place {
         self.path.with_file_name("mirror_speed.lode-mirror")
     }
 
-    /// What is not there need not be removed.
+    /// Files that are not there need not be removed.
     fn remove(&self) {
         for end in ["", "-log", "-state", "-mirror"] {
             let _ = fs::remove_file(self.path.with_file_name(format!("mirror_speed.lode{end}")));

@@ -36,8 +36,8 @@ const RECORD_BYTES: usize = 992;
 
 const RECORDS_PER_PAGE: u64 = 4;
 
-/// What a scan may read beyond its records, with an eighth of them: the root, what was read ahead
-/// behind them, and what was read ahead and had to go before its turn.
+/// The most pages that a scan may read beyond its records, with an eighth of them: the root, what
+/// was read ahead behind them, and what was read ahead and had to go before its turn.
 const PAGES_BESIDE_MAX: u64 = 2048;
 const RECORDS_PER_MIB: u64 = RECORDS_PER_PAGE * 256;
 
@@ -49,7 +49,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// A way to read the whole database: its bytes.
 type Way<'a> = (&'a str, Box<dyn Fn() -> Outcome<Reading> + 'a>);
 
-/// What was read, and how long it took.
+/// The bytes read, and the time it took.
 struct Reading {
     bytes: u64,
     elapsed_ns: u64,

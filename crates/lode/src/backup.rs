@@ -29,7 +29,7 @@ use crate::tactics::Tactics;
 /// Pages that are written at once.
 const RUN_PAGES: usize = 64;
 
-/// What was copied.
+/// The size of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
     /// Pages in use, each of which was read again from the copy and compared.
@@ -108,7 +108,7 @@ fn copy_into(
     Ok(seen)
 }
 
-/// What was copied, in order, to be compared with what is found in the copy.
+/// The pages copied, in order, to be compared with those found in the copy.
 struct Seen {
     pages: u64,
     pages_total: PageNumber,

@@ -25,7 +25,7 @@ impl Shared {
     ///
     /// # Errors
     ///
-    /// What the log or the volume say; the database must be opened again then.
+    /// The error of the log or the volume; the database must be opened again then.
     pub(crate) fn checkpoint(&self) -> Result<()> {
         // Before the lock: in a child of the process nobody may be there to release it.
         self.changes.check_owner()?;

@@ -1,4 +1,4 @@
-//! What can go wrong in lode.
+//! The errors of lode.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub enum LodeError {
     /// The operating system refused.
     #[error("{doing} failed: {source}: {}", advice(source))]
     Io {
-        /// What was being done, with the file's name where there is one.
+        /// The attempted action, with the file's name where there is one.
         doing: String,
         /// The system's words.
         source: io::Error,
@@ -30,7 +30,7 @@ pub enum LodeError {
     /// More than lode's files can hold, however large the disk.
     #[error("{what}")]
     Limit {
-        /// What is at its end, and what to do.
+        /// The limit that is reached, and what to do.
         what: String,
     },
     /// Bytes that are not as they were written.
@@ -78,7 +78,7 @@ pub enum LodeError {
     /// A transaction of the database has not ended.
     #[error("a transaction of the database has not ended: end it first")]
     Busy,
-    /// What was inherited by `fork` belongs to the process that forked.
+    /// An object inherited by `fork` belongs to the process that forked.
     #[error(
         "{what} belongs to the process that this one was forked from: connect here to a server of \
          the database (`loadstone lode serve` and Database.serve are one)"
@@ -112,13 +112,13 @@ pub enum LodeError {
         "whether this transaction is committed is known when the database is opened again: {why}"
     )]
     Uncertain {
-        /// What failed.
+        /// The failure.
         why: String,
     },
     /// Something failed after which memory cannot be trusted; the files can.
     #[error("open the database again, which recovers it: {why}")]
     Reopen {
-        /// What failed.
+        /// The failure.
         why: String,
     },
     /// A database that was not closed is opened for reading only.
@@ -159,7 +159,7 @@ pub enum LodeError {
     /// A record, key or object longer than a page can hold.
     #[error("{what} of {bytes} bytes is longer than the {bytes_max} that fit")]
     TooLong {
-        /// What it is.
+        /// The kind of value.
         what: &'static str,
         /// Its length.
         bytes: usize,
@@ -169,19 +169,19 @@ pub enum LodeError {
     /// A record, object or file that is not there.
     #[error("there is no {what}")]
     Missing {
-        /// What was asked for.
+        /// The thing asked for.
         what: String,
     },
     /// A name that is taken.
     #[error("there is a {what} already: remove it first, or choose another name")]
     Exists {
-        /// What has the name.
+        /// The thing that has the name.
         what: String,
     },
     /// A value that a tactic does not have, or two that exclude each other.
     #[error("{what}")]
     Tactic {
-        /// What is wrong and what there is.
+        /// The error, and the values that exist.
         what: String,
     },
     /// The copies of a mirrored database do not allow what was asked.
@@ -193,14 +193,14 @@ pub enum LodeError {
     /// The page server is gone or said something that it cannot say.
     #[error("the page server {what}")]
     Server {
-        /// What happened.
+        /// The server's failure.
         what: String,
     },
 }
 
 const BEYOND: &str = "it lies beyond the end of the volume";
 
-/// What to do about an error of the operating system.
+/// Advice about an error of the operating system.
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "look whether the path is right, or create the database",
@@ -230,7 +230,7 @@ fn advice(source: &io::Error) -> &'static str {
     }
 }
 
-/// What lode's functions answer.
+/// The result of lode's functions.
 pub type Result<T, E = LodeError> = std::result::Result<T, E>;
 
 impl LodeError {
@@ -240,7 +240,7 @@ impl LodeError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Self::Full { what: "the database" }
             }
-            // What a disk of our own had to say in the system's words.
+            // A disk of our own may have put lode's error into one of the system's.
             _ => match source.downcast::<Self>() {
                 Ok(told) => told,
                 Err(source) => Self::Io { doing: doing.into(), source },

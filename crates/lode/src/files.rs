@@ -75,7 +75,7 @@ impl Files {
         match open(&log_path) {
             Ok(log) => Ok(Self { volume, log }),
             Err(LodeError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                // What is no volume has no log.
+                // A file that is no volume has no log.
                 Superblock::open(&*volume, path, false)?;
                 let what = format!(
                     "the log {} is not there, without which {} is half a database: put it back \

@@ -1,7 +1,7 @@
 //! Files by name: the step from the [`catalog`] to an access method, and that step as methods of
 //! transactions.
 //!
-//! What is made here is part of the transaction that makes it, as everything else is.
+//! Making a file is part of the transaction that makes it, as everything else is.
 
 use crate::btree::Btree;
 use crate::catalog::{self, Entry, FileKind};
@@ -17,7 +17,7 @@ use crate::transaction::{LockSource, ReadTransaction, Writing};
 
 /// An access method whose files the catalog can name.
 pub trait Named: Sized {
-    /// What the catalog calls it.
+    /// The kind that the catalog gives it.
     const KIND: FileKind;
 
     /// Make an empty one, and answer its root.

@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// What a stream's state grows by at each number.
+/// The step by which a stream's state grows at each number.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Number `n` of the stream with seed 0, counted from 0.

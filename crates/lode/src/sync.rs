@@ -1,5 +1,5 @@
-//! What threads meet at: mutexes, condition variables, and the moments in between at which another
-//! thread may be faster.
+//! The places where threads meet: mutexes, condition variables, and the moments in between at which
+//! another thread may be faster.
 //!
 //! These are the standard library's. In this crate's own tests they are those of
 //! [`crate::simulation`], which behave the same outside a simulation; within one they let a seed

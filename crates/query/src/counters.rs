@@ -1,4 +1,4 @@
-//! What the execution of a query did, counted.
+//! The work of a query's execution, counted.
 
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl Work {
 }
 
 impl fmt::Display for Work {
-    /// What was compiled and judged ahead, and what is counted in any case, on one line.
+    /// The work compiled and judged ahead, and the work counted in any case, on one line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tuples, pages, comparisons, hash_probes, spilled_bytes, log_bytes, .. } = self;
         if self.functions_compiled > 0 {

@@ -1,4 +1,4 @@
-//! What can go wrong with a query.
+//! The errors of a query.
 
 use loadstone_quel::QuelError;
 use lode::LodeError;
@@ -20,7 +20,7 @@ pub enum QueryError {
     Memory {
         /// Which part of the plan asked.
         what: String,
-        /// What this part may have of the budget, in bytes.
+        /// The bytes of the budget that this part may have.
         share_bytes: u64,
         /// The budget of all statements, in bytes: what `memory=` says.
         budget_bytes: u64,
@@ -34,7 +34,7 @@ pub enum QueryError {
     /// A tactic's value that there is not, or that excludes another's.
     #[error("{what}")]
     Tactic {
-        /// What is wrong, and what there is.
+        /// The error, and the names that exist.
         what: String,
     },
     /// A relation cannot be reached as the plan says: the plan was made for another catalog.
@@ -56,13 +56,13 @@ pub enum QueryError {
         /// The index's attributes.
         attributes: String,
     },
-    /// What a caller gave fits nowhere.
+    /// A caller's value fits nowhere.
     #[error("{what}")]
     Input {
-        /// What it is, and what there is.
+        /// The value, and those that exist.
         what: String,
     },
-    /// What a server of statements says of its storage or its memory, or that it says nothing.
+    /// A server of statements reports an error of its storage or its memory, or it does not answer.
     #[error("{what}")]
     Served {
         /// Its words.
@@ -94,7 +94,7 @@ impl From<LodeError> for QueryError {
     }
 }
 
-/// What a query's parts return.
+/// The result of a query's parts.
 pub type Result<T, E = QueryError> = std::result::Result<T, E>;
 
 fn of_budget(share_bytes: u64, budget_bytes: u64) -> String {

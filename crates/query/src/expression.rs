@@ -22,7 +22,7 @@ pub enum Expr {
     Parameter {
         /// Its number in the list of parameters.
         number: usize,
-        /// What it is.
+        /// The type.
         type_: Type,
     },
     /// A value of the tuple in a slot of the row.

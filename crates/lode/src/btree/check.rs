@@ -6,7 +6,7 @@ use crate::pages::PageRead;
 
 use super::unpacked_node::UnpackedNode;
 
-/// What a walk over a whole tree counted.
+/// The counts of a walk over a whole tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Census {
     /// Levels, the leaves' included: 1 for a tree that is only a root.

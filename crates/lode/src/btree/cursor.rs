@@ -33,7 +33,7 @@ pub struct Cursor<'p, P> {
     /// Where the range ends in the cursor's direction.
     far: Bound<Vec<u8>>,
     leaf: PageNumber,
-    /// What is still to be copied from the leaf.
+    /// The entries still to be copied from the leaf.
     rest: Rest,
     batch: usize,
     copied: Copied,
@@ -183,8 +183,8 @@ pub(super) fn boundary(view: View<'_>, bound: Bound<&[u8]>, above: bool) -> usiz
     position + usize::from(equal && over)
 }
 
-/// What of a leaf lies in the range: from `near` on if that is known, else from the leaf's own
-/// beginning, up to the bound that is far.
+/// The part of a leaf that lies in the range: from `near` on if that is known, else from the leaf's
+/// own beginning, up to the bound that is far.
 pub(super) fn rest(
     view: View<'_>,
     direction: Direction,

@@ -51,7 +51,7 @@ pub(super) const INNER_SLOT_BYTES: usize = 12;
 /// Bytes of a value's length, with which a leaf's body begins.
 pub(super) const LENGTH_BYTES: usize = 2;
 
-/// What a page has for its prefix, its slots and its bodies.
+/// The bytes that a page has for its prefix, its slots and its bodies.
 pub(super) const ROOM_BYTES: usize = PAGE_BYTES - offset::PREFIX;
 
 const _: () = {
@@ -123,7 +123,7 @@ pub(super) struct Header {
     pub garbage_bytes: usize,
 }
 
-/// What is wrong with a page.
+/// The defect of a page.
 pub(super) type Corruption = &'static str;
 
 impl Header {

@@ -103,7 +103,7 @@ impl LeafCursor {
         Ok(Some(leaf))
     }
 
-    /// What of a leaf lies in the range, its last key, and the leaf that follows.
+    /// The part of a leaf that lies in the range, its last key, and the leaf that follows.
     fn take(&self, page: Pinned) -> Result<(PinnedLeaf, Vec<u8>, PageNumber), &'static str> {
         let view = page.view();
         let near = match &self.before {

@@ -5,7 +5,7 @@
 //! atomicity are [`Pages`]'s. After an error a change may have happened in part, so the transaction
 //! has to be rolled back.
 //!
-//! What makes a page fast and small:
+//! The parts that make a page fast and small:
 //!
 //! * what all its keys begin with is stored once (Bayer and Unterauer 1977), so that the keys of a
 //!   page mostly differ in their next four bytes;

@@ -1,4 +1,4 @@
-//! What the buffer has done so far.
+//! The counters of the buffer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -25,7 +25,7 @@ const CANDIDATES_FOR_EACH: usize = 4;
 /// Each lets other threads run; a latch is for less than one such turn.
 const ROUNDS_ALL_LATCHED_MAX: u32 = 10_000;
 
-/// What became of a page that should go.
+/// The fate of a page that should go.
 pub(super) enum Outcome<'a> {
     /// It stays: in use, or used since the clock passed.
     Stays,

@@ -7,7 +7,7 @@
 //! time. The reader shows where it is by reading the first page of an extent, which it does the
 //! slow way while nobody has used it since it came.
 //!
-//! What is read too much, where a file or a scan ends, is some windows; what is read too early, a
+//! Pages read in vain, where a file or a scan ends, are some windows; pages read too early are a
 //! part of the cache that [`WINDOW_DIVISOR`] bounds.
 
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ pub(super) type Run = Range<PageNumber>;
 
 /// The streams of a buffer, and what its prefetcher has to do.
 pub(super) struct ReadAhead {
-    /// What a miss brings at least.
+    /// The least that a miss brings.
     extent_pages: PageNumber,
     /// 0: the cache is so small that streams are not noticed.
     window_pages_max: PageNumber,
@@ -55,7 +55,7 @@ struct Work {
     /// The one that went on last comes first.
     streams: VecDeque<Stream>,
     queue: VecDeque<Run>,
-    /// What the prefetcher's threads read now.
+    /// The runs that the prefetcher's threads read now.
     under_way: Vec<Run>,
     ended: bool,
 }

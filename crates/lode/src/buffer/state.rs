@@ -56,7 +56,7 @@ const READABLE_SHIFT: u32 = 15;
 const VERSION_SHIFT: u32 = 16;
 const VERSION: u64 = !((1 << VERSION_SHIFT) - 1);
 
-/// What a state word needs of an atomic integer.
+/// The operations that a state word needs of an atomic integer.
 pub(super) trait Atomic {
     fn load(&self, ordering: Ordering) -> u64;
     fn store(&self, value: u64, ordering: Ordering);
@@ -89,7 +89,7 @@ impl Atomic for AtomicU64 {
     }
 }
 
-/// What a state word said at some moment.
+/// The content of a state word at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(u64);
 
@@ -157,7 +157,7 @@ impl<A> Clone for State<'_, A> {
 impl<A> Copy for State<'_, A> {}
 
 impl<A: Atomic> State<'_, A> {
-    /// What it says now. Everything that was done to the page before is seen afterwards.
+    /// The word's content now. Everything that was done to the page before is seen afterwards.
     #[inline]
     pub(super) fn load(self) -> Word {
         Word(self.0.load(Ordering::Acquire))

@@ -12,7 +12,7 @@ use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 /// Dirty pages written together: one image of each in the log and one sync of it for all.
 pub(super) const BATCH_PAGES_MAX: usize = 64;
 
-/// What has to happen before pages are written over what is on disk: the log's part.
+/// The steps before pages are written over older ones on disk: the log's part.
 pub trait WriteBack: Send + Sync {
     /// Log what these pages need (undo of changes that are not committed, images against tears) and
     /// sync the log. They are as they will be written, checksums included, in ascending order.

@@ -1,4 +1,4 @@
-//! What stands in a chunk, for one row and for who reads whole columns.
+//! The values in a chunk, read for one row or as whole columns.
 
 use super::{
     Columns, PAGES_MAX, ROWS_MAX, VALUE_BYTES, VALUES_AT, header_offset, level, missing,

@@ -1,7 +1,7 @@
 //! A database: a volume, its log, and what holds them together while they are open.
 //!
-//! What is done to it is done within transactions ([`Reading`], [`Writing`]); how its files become
-//! a whole again after a crash is [`crate::recovery`]'s, when changed pages are written to their
+//! All work on it is done within transactions ([`Reading`], [`Writing`]); how its files become a
+//! whole again after a crash is [`crate::recovery`]'s, when changed pages are written to their
 //! places [`crate::checkpoint`]'s.
 
 mod opening;
@@ -36,7 +36,7 @@ pub struct Database {
     mirror: Option<Arc<Mirror>>,
 }
 
-/// What has happened since a database was opened.
+/// The counters since a database was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// In the buffer.
@@ -126,12 +126,12 @@ impl Database {
         self.shared.superblock.identity
     }
 
-    /// What opening had to mend; `None` if the database had been closed.
+    /// The repairs that opening had to make; `None` if the database had been closed.
     pub const fn recovery(&self) -> Option<&Recovery> {
         self.recovery.as_ref()
     }
 
-    /// What has happened since it was opened.
+    /// The counters since it was opened.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// What the log or the volume say; the database must be opened again then.
+    /// The error of the log or the volume; the database must be opened again then.
     pub fn checkpoint(&self) -> Result<()> {
         self.shared.checkpoint()
     }

@@ -228,7 +228,7 @@ impl Database {
         Ok(Self { prefetcher: None, shared, recovery: None, mirror: None })
     }
 
-    /// What is shared, before anybody shares it.
+    /// The shared part, before anybody shares it.
     fn own(&mut self) -> &mut Shared {
         Arc::get_mut(&mut self.shared).expect("no transaction runs while a database is opened")
     }

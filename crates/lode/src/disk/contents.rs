@@ -111,7 +111,7 @@ impl Contents {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.chunks.truncate(len_bytes.div_ceil(CHUNK_BYTES as u64) as usize);
-        // What is cut must not come back when the file grows again.
+        // Bytes that are cut must not come back when the file grows again.
         let last = (len_bytes / CHUNK_BYTES as u64) as usize;
         let kept_bytes = (len_bytes % CHUNK_BYTES as u64) as usize;
         if let Some(slot) = self.chunks.get_mut(last)

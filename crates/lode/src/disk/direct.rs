@@ -40,7 +40,7 @@ impl DirectFile {
     fn opened(path: &Path, opening: Opening) -> Result<Self> {
         match LockedFile::open(path, opening, OFlags::DIRECT) {
             Ok(file) => Ok(Self { file, rings: Rings::new() }),
-            // What the kernel says of O_DIRECT where there is none: open(2), fcntl(2).
+            // The kernel's answer to O_DIRECT where there is none: open(2), fcntl(2).
             Err(LodeError::Io { source, .. }) if source.kind() == io::ErrorKind::InvalidInput => {
                 let path = path.display();
                 let what = format!("the file system of {path} has no direct I/O: disk=buffered");

@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use io_uring::{IoUring, opcode, types};
 
-/// What offsets, lengths and buffers are multiples of: no disk that Linux drives asks for more.
+/// The unit of which offsets, lengths and buffers are multiples: no disk that Linux drives asks for
+/// more.
 pub const DIRECT_BYTES: usize = 4096;
 
 /// Bytes of one read in the queue. On a cloud machine's disk, reads of this length came to 0.7 of
@@ -64,8 +65,8 @@ impl Rings {
         {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(ring);
         }
-        // What the ring has not read whole is read here, so that errors and ends come from one
-        // place, and whatever a kernel does not know of io_uring costs time only.
+        // Chunks that the ring has not read whole are read here, so that errors and ends come from
+        // one place, and a kernel that does not know io_uring costs time only.
         let starts = (offset..).step_by(CHUNK_BYTES);
         for ((chunk, start), whole) in into.chunks_mut(CHUNK_BYTES).zip(starts).zip(whole) {
             if !whole {

@@ -1,4 +1,4 @@
-//! What every disk must do, whatever is behind it.
+//! The contract of every disk, whatever is behind it.
 
 use std::io;
 

@@ -10,7 +10,7 @@ use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageNumber, u32_at};
 use crate::pages::PageRead;
 
-/// What an index consists of.
+/// The counts of an index's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Keys with their values: a key counts once for each.

@@ -70,7 +70,7 @@ impl Hash {
     ///
     /// # Errors
     ///
-    /// What `pages` and `entry_at` say.
+    /// The error of `pages` and of `entry_at`.
     pub fn load_sorted<P: PageWrite, E: From<LodeError>>(
         pages: &mut P,
         file: FileNumber,
@@ -246,8 +246,8 @@ fn insert_into<P: PageWrite>(pages: &mut P, page: PageNumber, entry: Entry) -> R
     pages.write(page, |bytes| table::insert(bytes, entry))
 }
 
-/// What `search::try_find` does not find: a key that is not there, or far from its home; and a
-/// large directory.
+/// The look-ups that `search::try_find` leaves: a key that is not there, or far from its home; and
+/// a large directory.
 #[inline(never)]
 fn get_slowly<P: PageRead>(pages: &P, root: PageNumber, key: u64) -> Result<Option<u64>> {
     Hash::open(root).get_one(pages, key)

@@ -14,7 +14,7 @@ const BATCH: usize = 8;
 
 const _: () = assert!(GROUP_SLOTS <= BATCH);
 
-/// What a search in one page met.
+/// The entry, or the end, that a search in one page met.
 #[derive(Clone, Copy)]
 pub(super) enum Probe {
     /// The key's first value, and the offset of that value.

@@ -8,7 +8,7 @@ use crate::page::{self, NO_PAGE, PageBytes, PageNumber};
 use crate::pages::PageRead;
 use crate::slotted::{self, Corruption};
 
-/// What the chain's pages hold between them.
+/// The content of the chain's pages together.
 #[derive(Default)]
 struct Found {
     /// Each page's state.

@@ -12,7 +12,7 @@ use crate::slotted;
 /// Where a record lies in its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordPlace {
-    /// Whose it is: of a record that has moved here from another page, the id there.
+    /// The record's id: of a record that has moved here from another page, the id there.
     pub id: RecordId,
     /// Offset in the page in bytes, a multiple of 8.
     pub at: u16,

@@ -72,7 +72,7 @@ pub(super) const fn tag(id: RecordId, key: u64) -> u64 {
     id.to_u64() ^ key
 }
 
-/// Whose tag it is, if it is one.
+/// The record that a tag names, if it is one.
 pub(super) const fn id_of(tag: u64, key: u64) -> Option<RecordId> {
     RecordId::of(tag ^ key)
 }

@@ -74,7 +74,7 @@ pub struct Children {
 /// A child's place in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// Whose child it is.
+    /// The parent of the record.
     pub parent: RecordId,
     /// The child linked after it; `None` for the last.
     pub next: Option<RecordId>,

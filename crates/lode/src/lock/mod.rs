@@ -33,7 +33,7 @@ pub enum Mode {
     Exclusive,
 }
 
-/// What is locked.
+/// The thing that is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// All of it.
@@ -189,7 +189,7 @@ impl Locks {
         table.cancelled.remove(&transaction);
     }
 
-    /// What has happened so far.
+    /// The counters so far.
     pub fn counters(&self) -> LockCounters {
         LockCounters {
             waits: self.waits.load(Ordering::Relaxed),

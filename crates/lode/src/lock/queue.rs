@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Mode, TransactionNumber};
 
-/// What somebody holds or waits for.
+/// A lock that a transaction holds or waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) transaction: TransactionNumber,

@@ -128,7 +128,7 @@ fn an_owner_that_is_cancelled_waits_no_more_and_keeps_what_it_holds() {
         locks.cancel(2);
         assert!(matches!(waiter.join().unwrap(), Err(LodeError::Deadlock)));
     });
-    // What is free it may still have, and what it holds stays its own until it lets go.
+    // The transaction may still have a free lock, and keeps its own until it lets go.
     locks.acquire(2, Resource::Page(9), Mode::Shared).unwrap();
     assert!(matches!(locks.acquire(2, A, Mode::Shared), Err(LodeError::Deadlock)));
     locks.release(2, [B, Resource::Page(9)]);

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::page::PAGE_BYTES;
 
-/// What the log reads and writes at once, at offsets that are multiples of it.
+/// The unit in which the log reads and writes, at offsets that are multiples of it.
 pub(super) const BLOCK_BYTES: usize = PAGE_BYTES;
 
 /// An aligned piece of memory of fixed length.

@@ -40,7 +40,7 @@ mod offset {
 const _: () = assert!(SLOTS == 2 && offset::END <= SLOT_BYTES);
 const _: () = assert!(offset::END == offset::IDENTITY + size_of::<[u8; 16]>());
 
-/// What a slot says.
+/// The content of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     /// Counts the times that the log began anew, from 1.

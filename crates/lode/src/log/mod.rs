@@ -4,7 +4,7 @@
 //! was filled with zeros before: so a commit is an overwrite and a sync of data, and no change of
 //! the file's length. `docs/lode-format.md` draws the bytes.
 //!
-//! What the records mean is for those above: the log knows no pages, no transactions and no
+//! The records' meaning belongs to the layers above: the log knows no pages, no transactions and no
 //! recovery. It promises this:
 //!
 //! - A record is durable once [`Log::make_durable`] has returned for it, and all before it are.
@@ -64,7 +64,7 @@ pub enum Sync {
     Group,
 }
 
-/// What the log takes of memory and in which steps its file grows.
+/// The memory that the log takes, and the steps in which its file grows.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
     /// Bytes by which the file grows, written as zeros; a multiple of 4,096.
@@ -80,7 +80,7 @@ impl Default for Sizes {
     }
 }
 
-/// What has happened in this log since it was opened.
+/// The counters of this log since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Records appended.
@@ -114,7 +114,7 @@ impl Log {
 
     /// The same with other sizes.
     pub fn create_sized(disk: Arc<dyn Disk>, identity: [u8; 16], sizes: Sizes) -> Result<Self> {
-        // What lies there must not be taken for records of the new log's first epoch.
+        // Bytes left there must not be taken for records of the new log's first epoch.
         disk.set_len(0).map_err(|error| LodeError::io("emptying the log", error))?;
         let header = Header::new(identity);
         let log = Self::over(disk, sizes, State::new(header, Slots::empty(), sizes));
@@ -208,7 +208,7 @@ impl Log {
         self.lock().header.checkpoint
     }
 
-    /// What has happened so far.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         self.lock().counters
     }

@@ -9,10 +9,10 @@ use super::record::{self, RECORD_BYTES_MAX, Record};
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 
-/// What a reader in order reads at once.
+/// The bytes that a reader in order reads at once.
 const AHEAD_BYTES: usize = 256 * 1024;
 
-/// What is read first: everything, of a log that was closed.
+/// The bytes that are read first: everything, of a log that was closed.
 const FIRST_BYTES: usize = SEARCH_BYTES as usize + 2 * RECORD_BYTES_MAX;
 
 /// How far behind the end of whole records others are looked for: several of the longest.
@@ -32,7 +32,7 @@ pub struct Reader {
     header: Header,
     len_bytes: u64,
     next: Lsn,
-    // What lies in the file from `loaded_from` on.
+    // The bytes of the file from `loaded_from` on.
     loaded: Blocks,
     reach_bytes: usize,
     loaded_from: u64,
@@ -73,7 +73,7 @@ impl Reader {
         self.next
     }
 
-    /// What lies in the file between the start of the block that the next record is in and that.
+    /// The bytes of the file between the start of the next record's block and that record.
     pub(super) fn block_before(&mut self) -> Result<&[u8]> {
         let offset = self.header.offset_of(self.next);
         let used = (offset - block_of(offset)) as usize;
@@ -131,7 +131,7 @@ impl Reader {
         Ok(record)
     }
 
-    /// What is loaded from an offset on; something, unless the file ends before.
+    /// The bytes loaded from an offset on; something, unless the file ends before.
     fn bytes(&mut self, offset: u64) -> Result<&[u8]> {
         let loaded = self.loaded_from..self.loaded_from + self.loaded_bytes as u64;
         if !loaded.contains(&offset) {

@@ -17,7 +17,7 @@ pub const RUNS_BYTES_MAX: usize = RECORD_BYTES_MAX - HEAD_BYTES - content::RUNS;
 /// A record with an image of a page: what one page costs the log before it is written in place.
 pub const IMAGE_BYTES: usize = HEAD_BYTES + content::RUNS + PAGE_BYTES;
 
-/// What the log needs at most to tell of one page that was begun: a record of its own.
+/// The most that the log needs to tell of one page that was begun: a record of its own.
 pub const BEGUN_BYTES: usize = HEAD_BYTES + content::RUNS + RUN_BYTES;
 
 /// Runs of begun pages that one record tells of at most.
@@ -80,21 +80,21 @@ pub struct Record {
     pub lsn: Lsn,
     /// The transaction that it belongs to, 0 for none.
     pub transaction: u64,
-    /// What it says.
+    /// The record's body.
     pub body: Body,
 }
 
-/// What a record says.
+/// The body of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// What a transaction made of a page: counts once the transaction has ended.
+    /// A transaction's change of a page: counts once the transaction has ended.
     Redo {
         /// The page.
         page: PageNumber,
         /// Its new bytes.
         runs: Runs,
     },
-    /// What a page was before a transaction: logged before the page is written out uncommitted.
+    /// The state of a page before a transaction: logged before the page is written out uncommitted.
     Undo {
         /// The page.
         page: PageNumber,
@@ -120,7 +120,7 @@ pub enum Body {
     Placed,
     /// The transaction is rolled back, and redo records say how.
     End,
-    /// What recovery must know of the time before.
+    /// The facts that recovery needs of the time before.
     Checkpoint {
         /// Recovery needs nothing before this position.
         needed_from: Lsn,

@@ -1,4 +1,4 @@
-//! What the log knows while it is open, and the failure that ends it.
+//! The state of the log while it is open, and the failure that ends it.
 
 use std::io;
 
@@ -9,12 +9,12 @@ use super::tail::Tail;
 use super::{Counters, Lsn, Sizes};
 use crate::error::{LodeError, Result};
 
-/// What the lock protects.
+/// The state that the lock protects.
 pub(super) struct State {
     pub header: Header,
     pub slots: Slots,
     pub tail: Tail,
-    // What the disk has been given, and what of it was synced: both are ends of records.
+    // The ends of what the disk has been given and of what was synced: both are ends of records.
     pub written: Lsn,
     pub durable: Lsn,
     // Up to this offset the file has room.

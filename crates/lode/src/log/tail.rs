@@ -15,7 +15,7 @@ pub(super) struct Tail {
     end: Lsn,
 }
 
-/// What is to be written: whole blocks, the last filled with zeros.
+/// The blocks to be written: whole blocks, the last filled with zeros.
 pub(super) struct Piece {
     pub blocks: Blocks,
     pub start: Lsn,

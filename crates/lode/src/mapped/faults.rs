@@ -25,16 +25,16 @@ use crate::page::PAGE_BYTES;
 /// Areas that one process watches at the same time.
 const AREAS_MAX: usize = 256;
 
-/// What a protected page among open ones adds to the process's mappings.
+/// The mappings that a protected page among open ones adds to the process.
 const MAPPINGS_OF_A_PAGE: usize = 2;
 
 /// Of the mappings that the system allows, this part may be ours.
 const MAPPINGS_DIVISOR: usize = 4;
 
-/// What Linux allows where it does not say.
+/// The mappings that Linux allows where it does not say.
 const MAPPINGS_DEFAULT: usize = 65_530;
 
-/// What was found of a page.
+/// The findings about a page.
 const CHANGED: u8 = 1;
 const PERHAPS: u8 = 2;
 
@@ -46,7 +46,7 @@ struct Slot {
     /// Where its pages begin, 0 for none.
     start: AtomicUsize,
     pages: AtomicUsize,
-    /// What was found of each page.
+    /// The finding about each page.
     found: AtomicPtr<AtomicU8>,
     /// Mappings that its open pages have added.
     mappings: AtomicUsize,
@@ -102,7 +102,7 @@ fn handler() -> usize {
     on_fault as *const () as usize
 }
 
-/// What the process does at SIGSEGV now.
+/// The process's present action at SIGSEGV.
 fn current() -> Option<libc::sigaction> {
     // SAFETY: zeros are a value of this struct of numbers, and the call only fills it.
     unsafe {
@@ -162,7 +162,7 @@ impl Watched {
         Ok(Self { slot, found })
     }
 
-    /// What was stored to.
+    /// The pages that were stored to.
     pub(super) fn found(&self) -> Vec<Found> {
         let found = self.found.iter().map(|one| one.load(Ordering::Acquire)).enumerate();
         found

@@ -1,4 +1,4 @@
-//! What is found out about a page of an area.
+//! The finding about a page of an area.
 
 /// A page of an area that was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -96,7 +96,7 @@ const _: () = assert!(size_of::<WriteProtect>() == 24 && size_of::<Scan>() == 96
 /// Regions that one call tells.
 const REGIONS_MAX: usize = 512;
 
-/// What the kernel is asked through.
+/// The descriptors by which the kernel is asked.
 struct Kernel {
     faults: OwnedFd,
     pages: File,
@@ -185,7 +185,7 @@ impl Scanned {
         Ok(scanned)
     }
 
-    /// What was stored to.
+    /// The pages that were stored to.
     pub(super) fn found(&self) -> Result<Vec<Found>> {
         let kernel = kernel()?;
         let (first, end) = (self.range.start, self.range.start + self.range.len);

@@ -104,7 +104,7 @@ fn where_mappings_run_out_the_area_is_opened_and_nothing_is_lost() {
         found.iter().filter(|one| one.is_sure).map(|one| one.at).collect();
     assert_eq!(of_those_before, [0, 2, 4, 6, 8]);
     assert!((0..PAGES).all(|at| (area.bytes()[at * PAGE_BYTES] == 1) == (at % 2 == 0)));
-    // What it took is given back: the next one has all that it may have.
+    // The mappings of the first area are given back: the next one has all that it may have.
     drop(area);
     let mut next = self::area(Detect::Sigsegv, PAGES);
     next.bytes_mut()[PAGE_BYTES] = 1;

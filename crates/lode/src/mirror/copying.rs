@@ -13,7 +13,7 @@ use crate::error::{LodeError, Result};
 /// Bytes that are copied while nobody writes there: a write waits for so many at most.
 const RANGE_BYTES: u64 = 256 << 10;
 
-/// What was done to fill a copy.
+/// The work done to fill a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remirrored {
     /// Which.

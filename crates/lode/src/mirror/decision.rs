@@ -3,7 +3,7 @@
 use super::state::{Claim, State};
 use super::{SIDES, Side, name_of};
 
-/// What is to be done with the copies.
+/// The use that can be made of the copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// No copy says anything: the database was never mirrored.

@@ -26,7 +26,7 @@ pub(crate) struct MirroredFiles {
 /// How files are opened.
 type Open = fn(&Path, Opening) -> Result<Arc<dyn Disk>>;
 
-/// What a copy says while nobody looks after it.
+/// The state of a copy that nobody has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyTold {
     /// Its volume.
@@ -37,12 +37,12 @@ pub struct CopyTold {
     pub epoch: u64,
 }
 
-/// What is to be told of a mirror that nobody has open.
+/// The state of a mirror that nobody has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// The first copy and the second.
     pub copies: [CopyTold; 2],
-    /// What opening would do.
+    /// The outcome that opening would have.
     pub verdict: String,
 }
 
@@ -51,12 +51,12 @@ pub fn is_there(path: &Path) -> bool {
     path.exists() || MirroredFiles::of(path).path(1).exists()
 }
 
-/// What the copies say; nothing of a database that was never mirrored. Nobody is kept from using
-/// it meanwhile.
+/// The state of the copies; `None` for a database that was never mirrored. Nobody is kept from
+/// using it meanwhile.
 ///
 /// # Errors
 ///
-/// What the system says of a state that is there and cannot be read.
+/// The system's error, of a state that is there and cannot be read.
 pub fn look(path: &Path) -> Result<Option<Look>> {
     let files = MirroredFiles::of(path);
     let mut states = [None, None];
@@ -298,7 +298,7 @@ impl MirroredFiles {
     }
 }
 
-/// What a program does with both copies.
+/// The use that a program makes of both copies.
 const fn wish(tactics: &Tactics, read_only: bool) -> Wish {
     let at_once = match tactics.disk {
         Opening::Buffered => AtOnce::Syncs,

@@ -46,7 +46,7 @@ pub type Side = usize;
 /// Both.
 pub(crate) const SIDES: [Side; 2] = [0, 1];
 
-/// What a copy is called.
+/// The name of a copy.
 pub const fn name_of(side: Side) -> &'static str {
     match side {
         0 => "first",

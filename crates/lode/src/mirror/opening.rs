@@ -21,7 +21,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The three files of a copy.
 #[derive(Clone)]
 pub struct CopyDisks {
-    /// What it says of both.
+    /// The file in which it tells the state of both.
     pub state: Arc<dyn Disk>,
     /// Its volume.
     pub volume: Arc<dyn Disk>,
@@ -29,9 +29,9 @@ pub struct CopyDisks {
     pub log: Arc<dyn Disk>,
 }
 
-/// What of a copy can be opened; or why not.
+/// The parts of a copy that can be opened; or why not.
 pub struct Found {
-    /// What it says of both.
+    /// The file in which it tells the state of both.
     pub state: Result<Arc<dyn Disk>, String>,
     /// Its volume and its log.
     pub data: Result<[Arc<dyn Disk>; 2], String>,
@@ -58,7 +58,7 @@ pub type Attach = dyn Fn(Side) -> Result<CopyDisks> + Send + Sync;
 pub struct Wish {
     /// Which is read.
     pub policy: Mirroring,
-    /// What is done by two threads.
+    /// The calls that two threads make.
     pub at_once: AtOnce,
     /// Nothing is written.
     pub read_only: bool,
@@ -70,7 +70,7 @@ pub struct Opened {
     pub volume: Arc<dyn Disk>,
     /// The log.
     pub log: Arc<dyn Disk>,
-    /// What is behind them.
+    /// The mirror behind them.
     pub mirror: Arc<Mirror>,
 }
 
@@ -121,7 +121,7 @@ fn opened_with(
     Opened { volume, log, mirror }
 }
 
-/// What is known of the copies before any is chosen.
+/// The facts about the copies before any is chosen.
 struct Known {
     files: [Option<StateFile>; 2],
     states: [Option<State>; 2],

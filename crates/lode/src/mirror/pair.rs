@@ -42,7 +42,7 @@ pub struct Pair {
     mended: AtomicU64,
 }
 
-/// What is written to the states. A thread that changes a standing holds this.
+/// The facts written to the states. A thread that changes a standing holds this.
 struct Known {
     /// The highest that was found or written.
     epoch: u64,
@@ -177,7 +177,7 @@ impl Pair {
         let other = SIDES[1 - side];
         let said = known.say(other, Claim::Both).and_then(|()| known.say(side, Claim::Both));
         if let Err(error) = said {
-            // What the other says may be durable or not. It must not be believed of this one.
+            // The other's new claim may be durable or not. It must not be believed of this one.
             self.set(side, Standing::Gone);
             known.why[side] = error.to_string();
             known.epoch += 1;

@@ -90,7 +90,7 @@ impl<T> Drop for Carried<T> {
     }
 }
 
-/// What is dropped at its end.
+/// A value that the end of a [`Carried`] drops.
 struct Inside<'a, T>(&'a mut ManuallyDrop<T>);
 
 // SAFETY: it is made by the end of a `Carried` alone, which is one of the two above.

@@ -1,5 +1,5 @@
-//! What the transactions of a page server's client share: its buffer, its connections, and up to
-//! when they know of changes.
+//! The state that the transactions of a page server's client share: its buffer, its connections,
+//! and up to when they know of changes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

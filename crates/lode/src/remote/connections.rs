@@ -11,7 +11,7 @@ use crate::owner::Owner;
 use crate::page::{PageBytes, PageNumber};
 use crate::wire::{self, Address, Hello, Link, Reply, Request, Stream, Welcome, unreached};
 
-/// What went between a client and its server.
+/// The traffic between a client and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Questions, for each of which somebody waited until it was answered.
@@ -69,7 +69,7 @@ impl Connections {
         Ok(Self { address: address.clone(), welcome, pool, counted, owner })
     }
 
-    /// What the server said of itself.
+    /// The server's welcome.
     pub(super) const fn welcome(&self) -> &Welcome {
         &self.welcome
     }

@@ -6,10 +6,10 @@
 //! [`crate::PageWrite`] alone. To make [`crate::Database`] itself do both would have put a question
 //! before each step of the embedded path, which is the one that is measured in nanoseconds.
 //!
-//! What is kept between transactions are pages in a [`Buffer`], none of them ever dirty: a
-//! transaction changes copies. A page's header has, in place of the log position, the commit
-//! position as of which the server sent it; the lock of a page, or of all, tells which of them do
-//! not hold any more.
+//! The pages kept between transactions are in a [`Buffer`], none of them ever dirty: a transaction
+//! changes copies. A page's header has, in place of the log position, the commit position as of
+//! which the server sent it; the lock of a page, or of all, tells which of them do not hold any
+//! more.
 
 mod carried;
 mod client;
@@ -51,7 +51,7 @@ pub struct Remote {
     client: Arc<Client>,
 }
 
-/// What has happened since one connected.
+/// The counters since the client connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// In the buffer.
@@ -136,7 +136,7 @@ impl Remote {
         self.client.identity()
     }
 
-    /// What has happened since one connected.
+    /// The counters since the client connected.
     pub fn counters(&self) -> Counters {
         Counters {
             buffer: self.client.buffer.counters(),

@@ -108,7 +108,7 @@ enum Open {
     Reading(Reading),
     Writing {
         writing: Writing,
-        /// What went wrong with changes that were not to be answered.
+        /// The error of changes that were not to be answered.
         failed: Option<LodeError>,
     },
 }

@@ -31,7 +31,7 @@ pub(super) struct Door {
     numbers: AtomicU64,
 }
 
-/// What came of waiting at the door.
+/// The outcome of waiting at the door.
 pub(super) enum Came {
     /// A client, under a number.
     Client(u64, Arc<Stream>),
@@ -167,7 +167,8 @@ pub(super) fn turn_away(stream: &Stream, what: String) {
     if stream.set_nonblocking().is_ok() {
         // It may have gone.
         let _ = (&*stream).write_all(&frame);
-        // What it has said already and nobody read would be told to it as a broken connection.
+        // Bytes that the client has sent and nobody read would be told to it as a broken
+        // connection.
         let _ = (&*stream).read(&mut [0; 256]);
     }
 }

@@ -70,7 +70,7 @@ impl History {
         recent.position
     }
 
-    /// What was changed after a position, and the position now.
+    /// The changes after a position, and the position now.
     pub(super) fn since(&self, known: u64) -> (u64, Stale) {
         let recent = self.recent();
         if known == recent.position {

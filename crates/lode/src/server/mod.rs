@@ -51,7 +51,7 @@ pub struct Server {
     ending: UnixStream,
 }
 
-/// What all connections serve.
+/// The state that all connections serve.
 struct Served {
     database: Database,
     history: History,
@@ -64,7 +64,7 @@ struct Served {
 ///
 /// # Errors
 ///
-/// What the system says of the listening, and the database of its closing.
+/// The system's error of listening, and the database's of closing.
 pub fn serve(database: Database, listener: Listener) -> Result<()> {
     Server::start(database, listener)?.wait()
 }
@@ -85,7 +85,7 @@ impl Server {
         history: History,
     ) -> Result<Self> {
         database.changes().check_owner()?;
-        // What a transaction of this process changed, no client would be told of.
+        // Clients would not be told of changes by a transaction of this process.
         database.check_idle()?;
         let door = Arc::new(Door::new(listener));
         let mirror = database.copies_shared();
@@ -131,7 +131,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// What closing says.
+    /// The error of closing.
     pub fn stop(mut self) -> Result<()> {
         self.owner.check("the server")?;
         self.door.close();
@@ -201,7 +201,7 @@ fn run(door: &Arc<Door>, served: Arc<Served>) -> Result<()> {
     };
     door.close();
     for thread in threads {
-        // What panicked there was one client's.
+        // A panic there was one client's.
         let _ = thread.join();
     }
     let Some(Served { database, .. }) = Arc::into_inner(served) else { return outcome };

@@ -141,7 +141,7 @@ impl Table {
         self.changed.insert(page, Changed::new(transaction, Origin::Free, Vec::new()));
         self.begun += 1;
         self.untold.push(page);
-        // What it was before it was free needs no image any more.
+        // The page's state before it was free needs no image any more.
         self.unwritten.remove(&page);
         self.emptied.remove(&page);
     }

@@ -1,4 +1,4 @@
-//! What running transactions have changed, and how to take it back.
+//! The changes of running transactions, and how to take them back.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -60,7 +60,7 @@ pub(super) type PageSet = HashSet<PageNumber, BuildHasherDefault<NumberHasher>>;
 /// Fewer begun pages than these are cheaper to log than to place: that takes a sync of the volume.
 const PLACED_MIN: usize = 16;
 
-/// What is more than this part of the cache will hardly stay in it until the next checkpoint.
+/// Changes larger than this part of the cache will hardly stay in it until the next checkpoint.
 const CACHE_DIVISOR: usize = 8;
 
 /// Shadows that are kept: 4 MiB, for as many pages as an OO1 insert changes, and more.
@@ -70,7 +70,8 @@ const SPARE_MAX: usize = 1024;
 pub(crate) struct Changed {
     pub(super) transaction: TransactionNumber,
     pub(super) origin: Origin,
-    /// What of it may have changed since it was last written in place, or ever if it never was.
+    /// The parts of it that may have changed since it was last written in place, or ever if it
+    /// never was.
     pub(super) unlogged: Unlogged,
     /// Under `log=page-diff`, while it is unlogged: the page before that.
     pub(crate) shadow: Option<Box<PageBytes>>,
@@ -93,7 +94,7 @@ pub(super) enum Unlogged {
     Page,
 }
 
-/// What a page was before its transaction.
+/// The page before its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Something, which shadow or undo records have kept.
@@ -335,7 +336,8 @@ impl Changes {
         Ok(Some(commit))
     }
 
-    /// What it takes to restore a page: from now on it counts as not changed.
+    /// Take the record of a page's change, to restore the page: from now on it counts as not
+    /// changed.
     pub(crate) fn take(&self, page: PageNumber) -> Option<Changed> {
         let mut table = self.table();
         let taken = table.remove(page)?;
@@ -438,7 +440,7 @@ impl Table {
         self.spare.extend(shadow.filter(|_| self.spare.len() < SPARE_MAX));
     }
 
-    /// What the log must have room for, so that whatever happens a full disk stops only those who
+    /// The room that the log must have, so that whatever happens a full disk stops only those who
     /// begin something: an image of every page that is not written, and for those that are not
     /// committed undo, redo, and an image more; for those that a transaction has begun a word of
     /// that. `more` of the others are about to be added.

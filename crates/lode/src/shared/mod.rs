@@ -1,4 +1,5 @@
-//! What an open database and its transactions share: pages, log, locks, and who is running.
+//! The state that an open database and its transactions share: pages, log, locks, and who is
+//! running.
 //!
 //! It stands below both. A transaction owns a share of it, so a transaction may be kept wherever
 //! its owner likes; the files are closed when the last share is given back.

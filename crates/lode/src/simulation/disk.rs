@@ -9,7 +9,7 @@ use super::scheduler::{Moment, reach};
 use crate::disk::Disk;
 use crate::disk::simulated::SimulatedDisk;
 
-/// What a disk does that it says it does not.
+/// A lie of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lie {
     /// It calls synced what is not.

@@ -74,7 +74,7 @@ fn no_history_of_two_copies_loses_what_was_acknowledged() {
     let count = setting("LODE_MIRRORED_HISTORIES").unwrap_or(MIRRORED);
     let seen = play_all(count, true);
     if count >= MIRRORED {
-        // What never happened was not tested.
+        // An event that never happened was not tested.
         let Seen { downs, filled, filled_beside, consents, commits, crashes, .. } = seen;
         let all = [downs, filled, filled_beside, consents, commits, crashes];
         assert!(all.iter().all(|&count| count > 10), "{seen:?}");
@@ -86,7 +86,7 @@ fn no_history_loses_what_was_acknowledged() {
     let count = setting("LODE_HISTORIES").unwrap_or(HISTORIES);
     let seen = play_all(count, false);
     if count >= HISTORIES {
-        // What never happened was not tested.
+        // An event that never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, checkpoints, uncertain, .. } = seen;
         let Seen { crashes, crashes_again, recoveries, taken_back, failures, .. } = seen;
         let Seen { pins, refused_pins, .. } = seen;

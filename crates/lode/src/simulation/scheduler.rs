@@ -27,7 +27,7 @@ const STACK_WORDS: usize = 1 << 16;
 /// A slow disk lets so many moments of others pass.
 const DISK_STEPS_MAX: usize = 400;
 
-/// What a thread has come to.
+/// The point that a thread has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moment {
     /// Two of its steps.
@@ -81,7 +81,7 @@ struct Running {
     stuck: bool,
 }
 
-/// What comes next.
+/// The next step.
 enum Next {
     Thread(usize),
     /// Nothing can.
@@ -100,7 +100,7 @@ thread_local! {
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// What a thread does.
+/// The work of a thread.
 pub(super) type Job = Box<dyn FnOnce()>;
 
 /// The simulated thread that runs.
@@ -157,7 +157,7 @@ pub(super) fn wake(at: usize, count: usize) {
 ///
 /// # Panics
 ///
-/// What a job panics with; and if nobody can go on.
+/// The panic of a job; and if nobody can go on.
 pub(super) fn run(turns: Turns, jobs: Vec<Job>) -> u64 {
     let thread =
         || Thread { state: State::Ready, busy_until: 0, timed_out: false, asleep_since: 0 };

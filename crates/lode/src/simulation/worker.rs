@@ -1,5 +1,5 @@
-//! What the threads of a history do: read, pin, change, commit, roll back, checkpoint; and what
-//! each of them finds, told to the model.
+//! The threads of a history: read, pin, change, commit, roll back, checkpoint; and what each of
+//! them finds, told to the model.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::tactics::Durability;
 
 const OPERATIONS_MAX: usize = 4;
 
-/// What happened in the histories so far: what never happens is not tested.
+/// The events of the histories so far: what never happens is not tested.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
     pub(super) histories: u64,
@@ -61,7 +61,7 @@ impl Copies {
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 pub(super) struct Shared {
     pub(super) database: Database,
     pub(super) pages: Rc<[PageNumber]>,

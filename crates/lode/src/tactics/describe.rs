@@ -8,26 +8,26 @@ use crate::error::{LodeError, Result};
 pub struct Value {
     /// As it is written: `page-diff`, or what kind of number.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in a line.
     pub about: &'static str,
 }
 
-/// What a reader should know before switching a tactic, from its doc comment.
+/// The six sentences that a reader should know before switching a tactic, from its doc comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Its name.
     pub name: &'static str,
     /// Its values, the default first.
     pub values: &'static [Value],
-    /// What it does.
+    /// Its effect.
     pub does: String,
-    /// What it buys.
+    /// Its advantage.
     pub buys: String,
-    /// What it costs.
+    /// Its cost.
     pub costs: String,
-    /// What a crash can lose.
+    /// The loss that a crash can cause.
     pub loses: String,
-    /// What it must not be combined with.
+    /// The tactics that it must not be combined with.
     pub excludes: String,
     /// The paper or system that it is taken from.
     pub source: String,
@@ -84,7 +84,7 @@ pub fn describe<T: Tactic>() -> Description {
     Description { name: T::NAME, values: T::VALUES, does, buys, costs, loses, excludes, source }
 }
 
-/// What stands between a lead and the next; empty where there is none, which a test forbids.
+/// The text between a lead and the next; empty where there is none, which a test forbids.
 fn part(text: &str, lead: &str) -> String {
     let after = text.split_once(lead).map_or("", |(_, after)| after);
     let ends = LEADS.iter().filter_map(|next| after.find(next));

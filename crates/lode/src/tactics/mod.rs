@@ -1,4 +1,4 @@
-//! What can be switched: each mechanism of the papers as a named value, chosen when a database is
+//! The tactics of lode: each mechanism of the papers as a named value, chosen when a database is
 //! opened. One tactic, one file; its doc comment is what `loadstone tactics lode` prints.
 //!
 //! Contents do not depend on tactics: a database that was written under some is read under any
@@ -51,7 +51,7 @@ use describe::Tactic;
 /// Everything about the engine that an experiment may vary. Two equal values behave equally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Tactics {
-    /// What a transaction writes to the log.
+    /// The records that a transaction writes to the log.
     pub log: Logging,
     /// How stores to mapped pages are found.
     pub detect: Detect,
@@ -59,7 +59,7 @@ pub struct Tactics {
     pub bulk: Bulk,
     /// When a commit is durable.
     pub durability: Durability,
-    /// What is locked.
+    /// The grain of locks.
     pub locks: Grain,
     /// How the files are opened.
     pub disk: Opening,

@@ -1,4 +1,4 @@
-//! What has gone wrong in a transaction so far.
+//! The failure of a transaction so far.
 
 use std::cell::Cell;
 

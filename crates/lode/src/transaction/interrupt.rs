@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::lock::{Locks, TransactionNumber};
 
-/// What another thread ends a transaction by. It waits for no lock from then on, not even for the
-/// one that it waits for already; what it would change, or commit, fails with
+/// A handle by which another thread ends a transaction. It waits for no lock from then on, not even
+/// for the one that it waits for already; what it would change, or commit, fails with
 /// [`crate::LodeError::Interrupted`]. A commit that has begun is not stopped, and what is read
 /// under locks that it has goes on: who reads for long looks at [`Interrupt::flag`].
 ///

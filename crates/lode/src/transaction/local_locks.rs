@@ -49,7 +49,7 @@ impl LocalLocks {
         self.transaction
     }
 
-    /// What ends the transaction from another thread.
+    /// The handle by which another thread ends the transaction.
     pub(super) fn interrupt(&self) -> Interrupt {
         let flag = self.interrupted.get_or_init(Arc::default);
         Interrupt::new(flag, &self.shared.locks, self.transaction)
@@ -72,7 +72,7 @@ impl LocalLocks {
     fn acquire(&self, resource: Resource, mode: Mode) -> Result<()> {
         let (locks, is_over) = (&self.shared.locks, || self.is_interrupted());
         let outcome = locks.acquire_unless(self.transaction, resource, mode, is_over);
-        // What it was given nevertheless it holds, and gives back at its end.
+        // A lock that was given nevertheless is held, and given back at the transaction's end.
         outcome.map_err(|error| self.check_interrupted().err().unwrap_or(error))
     }
 }

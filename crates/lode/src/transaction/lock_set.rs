@@ -14,7 +14,7 @@ use crate::sync::{Mutex, MutexGuard};
 
 /// The source of one transaction's locks: the database's lock table, or a page server.
 ///
-/// What only the type of a transaction needs is not for others to call.
+/// Methods that only the type of a transaction needs are not for others to call.
 pub trait LockSource: Sized {
     /// The process that has the database open, or that connected.
     fn owner(&self) -> Owner;
@@ -66,8 +66,8 @@ pub trait LockSource: Sized {
     fn release(&self, resources: impl Iterator<Item = Resource>);
 }
 
-/// What one transaction holds, for all who use it: its handles, and the pages that it has pinned.
-/// With the last of them it gives everything back.
+/// The locks of one transaction, shared by all who use it: its handles, and the pages that it has
+/// pinned. With the last of them it gives everything back.
 pub struct HeldLocks<S: LockSource> {
     source: S,
     /// What it has locked: twice if two handles have asked for it, or one for more of it.
@@ -109,8 +109,7 @@ impl<S: LockSource> Drop for HeldLocks<S> {
     }
 }
 
-/// What a transaction has locked as one of its handles knows it, so that it asks for each lock
-/// once.
+/// The locks of a transaction as one of its handles knows them, so that it asks for each lock once.
 pub(crate) struct LockSet<S: LockSource> {
     held: Arc<HeldLocks<S>>,
     owner: Owner,
@@ -141,7 +140,7 @@ impl<S: LockSource> LockSet<S> {
         &self.held.source
     }
 
-    /// What keeps the locks when this handle has gone.
+    /// The owner of the locks, which keeps them when this handle has gone.
     pub(crate) const fn held(&self) -> &Arc<HeldLocks<S>> {
         &self.held
     }

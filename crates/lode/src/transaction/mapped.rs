@@ -11,7 +11,7 @@ use crate::mapped::Area;
 use crate::page::{self, HEADER_BYTES, PageBytes, PageNumber};
 use crate::pages::PageRead;
 
-/// What a transaction that writes has mapped.
+/// The pages that a transaction that writes has mapped.
 pub(super) struct Mapped {
     pub(super) area: Area,
     pub(super) pages: Vec<MappedPage>,
@@ -81,7 +81,7 @@ fn copy(pages: &impl PageRead, page: PageNumber) -> Result<Box<PageBytes>> {
     pages.read(page, |view| view.copy())
 }
 
-/// What a call may change of a page, as a number.
+/// A checksum of all of a page that a call may change.
 pub(super) fn sum_of(bytes: &PageBytes) -> u64 {
     xxh3_64(&bytes[page::offset::KIND..])
 }

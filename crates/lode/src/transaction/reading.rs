@@ -77,7 +77,7 @@ impl Reading {
         Self { buffer, lock_set, ..*self }
     }
 
-    /// What another thread ends it by: all of its handles.
+    /// The handle by which another thread ends it: all of its handles.
     pub fn interrupt(&self) -> Interrupt {
         self.lock_set.source().interrupt()
     }

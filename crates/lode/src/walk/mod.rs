@@ -53,13 +53,13 @@ use crate::view::View;
 /// # Ok::<(), LodeError>(())
 /// ```
 pub trait Edges: Copy {
-    /// What a visit takes along from a record, to go on from it.
+    /// The data that a visit takes along from a record, to go on from it.
     type Start;
 
     /// The records.
     fn records(&self) -> Heap;
 
-    /// What to take along from a record, as [`Heap::read_at`] shows it; it may be called again.
+    /// The data to take along from a record, as [`Heap::read_at`] shows it; it may be called again.
     fn start(&self, view: View<'_>, at: usize) -> Self::Start;
 
     /// Append references to those that a record leads to, in their order, and tell `ahead` of each

@@ -55,7 +55,7 @@ fn stored(pages: &mut impl PageWrite, graph: &Graph) -> (Threes, Vec<Reference>)
     (Threes(heap), places)
 }
 
-/// What a walk must see.
+/// The records that a walk must see.
 fn expected(graph: &Graph, from: usize, depth: u32, seen: &mut Vec<usize>) {
     for &to in graph[from].iter().filter(|_| depth > 0) {
         seen.push(to);

@@ -1,6 +1,6 @@
 //! Fields in a row, taken from bytes that may be anything.
 
-/// What is left of a frame's content.
+/// The rest of a frame's content.
 pub(super) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

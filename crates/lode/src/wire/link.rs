@@ -78,7 +78,7 @@ impl Link {
         self.send()
     }
 
-    /// What the client says next, `None` when it has left.
+    /// The client's next message, `None` when it has left.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Link {
         self.receive(decode_request)
     }
 
-    /// What the server says next, `None` when it has left; errors as for a request.
+    /// The server's next message, `None` when it has left; errors as for a request.
     pub fn receive_reply(&mut self) -> io::Result<Option<Reply>> {
         self.receive(decode_reply)
     }

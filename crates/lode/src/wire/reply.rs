@@ -1,4 +1,4 @@
-//! What a server answers.
+//! The messages of a server.
 
 use super::bytes::{Fields, put_u32, put_u64};
 use super::{FETCH_PAGES_MAX, MAGIC, frame};
@@ -43,7 +43,7 @@ pub enum Reply {
         position: u64,
         /// Pages that the volume has.
         pages_total: PageNumber,
-        /// What of the client's pages does not hold any more.
+        /// The client's pages that do not hold any more.
         stale: Stale,
     },
     /// Pages, as they are at a position.
@@ -88,7 +88,7 @@ pub struct Welcome {
     pub tactics: String,
 }
 
-/// What of the pages that a client keeps was changed since it knew.
+/// The pages of a client's cache that were changed since it knew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stale {
     /// Nothing.

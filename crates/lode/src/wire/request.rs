@@ -1,4 +1,4 @@
-//! What a client says.
+//! The messages of a client.
 
 use super::bytes::{Fields, put_u32, put_u64};
 use super::{FETCH_PAGES_MAX, MAGIC, frame};
@@ -70,7 +70,7 @@ pub struct Hello {
     pub session: u64,
 }
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// It only reads.
@@ -84,7 +84,7 @@ pub enum Access {
 pub struct Lock {
     /// The transaction.
     pub slot: u32,
-    /// What it is for; the same each time.
+    /// The transaction's purpose; the same each time.
     pub access: Access,
     /// How. Under `locks=database` what follows from `access`.
     pub mode: Mode,
@@ -95,7 +95,7 @@ pub struct Lock {
     pub known: u64,
 }
 
-/// What a transaction made of a page.
+/// A transaction's change of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The page.

@@ -18,7 +18,7 @@ use crate::setup::{combinations, create, tactics};
 const CASE: &str = "LODE_TEST_FAULT";
 const TACTICS: &str = "LODE_TEST_TACTICS";
 
-/// What the handlers of the child end it with.
+/// The exit codes by which the child's handlers end it.
 const EARLIER: i32 = 42;
 const LATER: i32 = 43;
 

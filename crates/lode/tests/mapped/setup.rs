@@ -8,7 +8,7 @@ use crate::random::Random;
 
 pub const PAGES: usize = 24;
 
-/// What a program sees of the region: the bytes of all pages behind their headers.
+/// The region as a program sees it: the bytes of all pages behind their headers.
 pub type Bytes = Vec<u8>;
 
 pub const PAGE_DATA: usize = Region::DATA.end - Region::DATA.start;

@@ -1,4 +1,4 @@
-//! What a database holds in all its files, as maps.
+//! The content of a database in all its files, as maps.
 
 use std::collections::BTreeMap;
 

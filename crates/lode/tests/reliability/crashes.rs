@@ -91,7 +91,7 @@ fn on_image(image: &Image, tactics: &Tactics) -> Result<Database> {
     Database::on(image.disk("volume"), image.disk("log"), tactics)
 }
 
-/// What a workload did to its files, and the states that it went through.
+/// The changes that a workload made to its files, and the states that it went through.
 struct Played {
     workload: Workload,
     tactics: Tactics,
@@ -146,7 +146,7 @@ impl Played {
         }
     }
 
-    /// What was taken back is done differently.
+    /// Changes that were taken back are made differently.
     fn again(&mut self, database: &Database, operator: &mut Operator) {
         let mut writing = database.writing();
         let mut contents = self.states.last().unwrap().clone();

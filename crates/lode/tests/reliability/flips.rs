@@ -52,11 +52,11 @@ fn flip(stride: usize) {
 struct Small {
     image: Image,
     tactics: Tactics,
-    /// What was committed, and before that.
+    /// The committed states.
     states: Vec<Contents>,
 }
 
-/// What became of the changed ones.
+/// The outcomes of the changed images.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outcomes {
     right: u32,

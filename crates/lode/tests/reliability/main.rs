@@ -1,7 +1,7 @@
 //! The engine as a whole, under whatever may happen to it: all access methods together, within
 //! transactions, on disks that fail, crash, fill up and lie.
 //!
-//! What single parts promise is tested beside them, and transactions over plain pages in
+//! The promises of single parts are tested beside them, and transactions over plain pages in
 //! `tests/transactions`. The environment makes the runs of both longer:
 //!
 //! | variable | does |

@@ -29,7 +29,7 @@ fn whatever_happens_all_files_are_what_was_committed() {
     });
     show(format!("{runs} runs: {seen:?}"));
     if all {
-        // What never happened was not tested.
+        // An event that never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, recoveries, failed, full, uncertain } = seen;
         let rare = [rollbacks, deadlocks, recoveries, failed, full, uncertain];
         assert!(commits > 100 && rare.iter().all(|&count| count > 0), "{seen:?}");
@@ -47,7 +47,7 @@ struct Seen {
     uncertain: u32,
 }
 
-/// What a run knows.
+/// The state of a run.
 struct Run {
     operator: Operator,
     simulation: Simulation,
@@ -63,7 +63,7 @@ struct Abandoned;
 struct Open {
     writing: Writing,
     changes: Changes,
-    /// What it sees.
+    /// The contents that it sees.
     now: Contents,
 }
 
@@ -167,7 +167,7 @@ impl Run {
         Ok(())
     }
 
-    /// What others do to a database meanwhile.
+    /// Disturb a database, as others do meanwhile.
     fn disturb(&mut self, database: &Database) -> Result<(), Abandoned> {
         match self.operator.random.below(12) {
             0 => return Err(Abandoned),

@@ -21,7 +21,7 @@ pub struct Operator {
     serial: Serial,
 }
 
-/// What an operation did to the model.
+/// The changes of the model by an operation.
 pub type Changes = Vec<Change>;
 
 impl Operator {

@@ -15,8 +15,8 @@ use crate::contents::{Contents, Files, NAMES, NODE_AT, Node, Record, Serial};
 /// Where a heap's root counts its pages, as `docs/lode-format.md` draws it.
 const HEAP_PAGES_AT: usize = 44;
 
-/// What is in a database, `None` as long as it has no files. Panics where two ways to read the same
-/// thing say different things.
+/// The content of a database, `None` as long as it has no files. Panics where two ways to read the
+/// same thing say different things.
 pub fn read(database: &Database) -> Result<Option<Contents>> {
     let reading = database.reading();
     Files::find(&reading)?.map(|files| read_files(&reading, files)).transpose()
@@ -150,7 +150,7 @@ fn values(pages: &impl PageRead, files: &Files) -> Result<BTreeMap<u64, Vec<u64>
     Ok(found)
 }
 
-/// What each structure says of itself, and that no page is held that none of them knows.
+/// Check each structure, and that no page is held that none of them knows.
 pub fn check(pages: &impl PageRead, contents: &Contents, extent_pages: u32) -> Result<()> {
     let files = &contents.files;
     assert_eq!(files.records.check(pages)?, contents.records.len() as u64);

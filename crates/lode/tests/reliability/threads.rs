@@ -57,7 +57,7 @@ fn run(seed: u64, text: &str) {
     compare(&database, &mine);
 }
 
-/// What a thread has put there.
+/// The content that a thread has put there.
 #[derive(Clone, Default)]
 struct Mine {
     records: BTreeMap<u64, (RecordId, Vec<u8>)>,

@@ -9,7 +9,7 @@ use crate::operations::{Changes, Operator, remove_range, take_many, unlink};
 /// How many transactions each has.
 pub const STEPS: usize = 6;
 
-/// What is done in which step, within a transaction that sees the contents.
+/// The changes of each step, within a transaction that sees the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
     /// Leaves are cut, the root becomes an inner page, and leaves are joined again.

@@ -45,7 +45,7 @@ fn without(image: &Image, page: PageNumber) -> Result<Database, LodeError> {
     Database::on(volume, image.disk("log"), &tactics(TACTICS))
 }
 
-/// What comes of one way to read something.
+/// The outcome of one way to read something.
 type Outcome = (String, Result<(), LodeError>);
 
 /// Everything that is known, each thing alone and by what leads to it.

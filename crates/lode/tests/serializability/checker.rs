@@ -32,7 +32,7 @@ pub struct Transaction {
     pub operations: Vec<Operation>,
 }
 
-/// What is wrong.
+/// An anomaly of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anomaly {
     pub kind: Kind,
@@ -49,11 +49,11 @@ pub enum Kind {
     Internal,
     /// Two reads of one list agree in no order of its values.
     IncompatibleOrder,
-    /// What was committed is not there at the end.
+    /// A committed write is not there at the end.
     LostWrite,
-    /// What was taken back was read.
+    /// A write that was taken back was read.
     G1a,
-    /// What was only there in the middle of a transaction was read.
+    /// A write that was there only in the middle of a transaction was read.
     G1b,
     /// A cycle of writes over writes.
     G0,
@@ -140,7 +140,7 @@ fn reads(history: &[Transaction]) -> impl Iterator<Item = (usize, usize, &[u64])
 
 fn internal(history: &[Transaction], _: &Lists) -> Option<Anomaly> {
     let wrong = history.iter().position(|transaction| {
-        // What a list is known to be, and what was appended to it before it was known.
+        // The known content of each list, and the values appended to it before it was known.
         let mut known: HashMap<usize, Vec<u64>> = HashMap::new();
         let mut appended: HashMap<usize, Vec<u64>> = HashMap::new();
         transaction.operations.iter().any(|operation| match operation {

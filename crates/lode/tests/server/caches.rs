@@ -1,4 +1,4 @@
-//! What a client keeps is what has been committed, and asking whether it is costs little.
+//! A client keeps committed pages only, and asking whether they hold costs little.
 
 use lode::internals::page::{PAGE_BYTES, PageKind};
 use lode::remote::Remote;

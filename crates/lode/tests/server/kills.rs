@@ -63,7 +63,7 @@ fn a_process_that_holds_locks() {
     let _ = stdin().read(&mut [0]);
 }
 
-/// What a client knows of its own commits.
+/// A client's knowledge of its own commits.
 struct Told {
     answered: u64,
     tried: u64,

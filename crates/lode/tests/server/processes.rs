@@ -10,7 +10,7 @@ use lode::server::Address;
 use crate::clients::next;
 use crate::setup::{ACCOUNTS, Bank, START, sum, tactics, transfer, until_done};
 
-/// What the process is to do.
+/// The process's role.
 pub const ROLE: &str = "LODE_SERVER_ROLE";
 /// Where the server is.
 pub const ADDRESS: &str = "LODE_SERVER_ADDRESS";

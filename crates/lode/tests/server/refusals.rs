@@ -221,7 +221,7 @@ fn another_database_is_told() {
     Remote::connect_to(address, &tactics, identity).unwrap();
 }
 
-/// What a client knows of its cache means nothing to the next life of a server.
+/// A client's knowledge of its cache means nothing to the next life of a server.
 #[test]
 fn another_life_of_the_server_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -276,7 +276,7 @@ fn nobody_there_is_told() {
     assert_eq!(mode & 0o777, 0o600);
     drop(listener);
     assert!(!path.exists());
-    // What is no socket is not removed.
+    // A file that is no socket is not removed.
     fs::write(&path, "mine").unwrap();
     Listener::bind(&Address::Unix(path.clone())).unwrap_err();
     assert_eq!(fs::read(&path).unwrap(), b"mine");

@@ -134,7 +134,7 @@ fn give_back(writing: &mut Writing, state: &mut State, pages: &[PageNumber]) {
     }
 }
 
-/// What a workload did to its files, and the states that it went through.
+/// The changes that a workload made to its files, and the states that it went through.
 struct Workload {
     tactics: Tactics,
     seed: u64,

@@ -1,5 +1,5 @@
-//! What the models here and in `tests/reliability` play and draw alike: seeds, tactics, failures of
-//! the disk, crashes.
+//! The draws that the models here and in `tests/reliability` share: seeds, tactics, failures of the
+//! disk, crashes.
 
 use std::io::{ErrorKind, Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -63,7 +63,7 @@ pub fn draw_failure(random: &mut Random, simulation: &Simulation, calls: usize) 
     simulation.fail(failure.with(random.of(&[ErrorKind::Other, ErrorKind::StorageFull])));
 }
 
-/// What a crash of the machine leaves, or of the program.
+/// The files after a crash of the machine, or of the program.
 pub fn draw_crash(random: &mut Random, simulation: &Simulation) -> Simulation {
     let image: Image = if random.one_in(2) {
         simulation.killed()

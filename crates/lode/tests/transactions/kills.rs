@@ -91,7 +91,7 @@ fn run_and_kill(folder: &Path, variant: &str, commits: usize) -> u64 {
     let mut told = told.inspect(|&number| last = number);
     let enough = told.by_ref().take(commits + 1).count();
     child.kill().unwrap();
-    // What it told until it died counts, too.
+    // Commits told until it died count, too.
     told.for_each(drop);
     child.wait().unwrap();
     assert_eq!(enough, commits + 1, "the process ended by itself");

@@ -29,7 +29,7 @@ fn whatever_happens_the_database_is_what_was_committed() {
     });
     show(format!("{runs} runs: {seen:?}"));
     if all {
-        // What never happened was not tested.
+        // An event that never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, recoveries, refusals, uncertain, full } = seen;
         let rare = [rollbacks, deadlocks, recoveries, refusals, full];
         assert!(commits > 500 && rare.iter().all(|&count| count > 10) && uncertain > 0, "{seen:?}");
@@ -47,7 +47,7 @@ struct Seen {
     full: u32,
 }
 
-/// What a run knows.
+/// The state of a run.
 struct Run {
     random: Random,
     simulation: Simulation,

@@ -34,7 +34,7 @@ pub fn setting(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// What a test did: the harness shows it with `--show-output`.
+/// Print the result of a test: the harness shows it with `--show-output`.
 #[expect(clippy::print_stdout, reason = "what a test prints is kept unless it is asked for")]
 pub fn show(what: impl std::fmt::Display) {
     println!("{what}");

@@ -72,7 +72,7 @@ fn a_walk_is_the_same_in_every_transaction_of_a_database() {
 fn a_walk_is_the_same_at_a_servers_client() {
     let graph = wide();
     for (text, prefetch) in every_switch() {
-        // What a client chooses for itself, and the other way round at the server.
+        // A tactic that the client chooses for itself, and the other way round at the server.
         let other = text.replace("prefetch=on", "prefetch=off");
         let other = if prefetch { other } else { text.replace("prefetch=off", "prefetch=on") };
         let (database, stored) = filled(&other);

@@ -31,7 +31,7 @@ fn reversed(graph: &Graph) -> Graph {
     reversed
 }
 
-/// What a walk must see.
+/// The records that a walk must see.
 fn expected(graph: &Graph, from: usize, depth: u32, seen: &mut Vec<usize>) {
     for &to in graph[from].iter().filter(|_| depth > 0) {
         seen.push(to);

@@ -1,4 +1,4 @@
-//! What the partitions of one aggregate have added up to.
+//! The running totals of one aggregate's partitions.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ pub struct Accumulator {
     partitions_max: usize,
 }
 
-/// What is kept of a partition's values.
+/// The totals of a partition's values.
 #[derive(Debug)]
 enum Totals {
     /// How many they are.
@@ -38,7 +38,7 @@ enum Totals {
     Texts { best: Vec<Box<[u8]>>, is_set: Vec<bool>, width: usize },
 }
 
-/// What many integers come to.
+/// The part of many integers that an aggregate needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfRun {
     /// Nothing but how many they are.
@@ -241,7 +241,7 @@ impl Accumulator {
         Ok(())
     }
 
-    /// What a partition's values come to.
+    /// The aggregate of a partition's values.
     pub(super) fn result(&self, partition: usize, span: Span) -> Result<Value<'_>, Fault> {
         use AggregateFunction as F;
         Ok(match &self.totals {
@@ -272,8 +272,8 @@ impl Accumulator {
         })
     }
 
-    /// What of many integers for one partition, none of them null, [`Accumulator::add_run`] wants;
-    /// None where it must see each.
+    /// The part of many integers for one partition, none of them null, that
+    /// [`Accumulator::add_run`] wants; None where it must see each.
     pub fn of_run(&self) -> Option<OfRun> {
         match &self.totals {
             _ if self.seen.is_some() => None,

@@ -18,7 +18,8 @@ pub(super) const AWAY: usize = 1 << 31;
 /// Records that wait for their values at most: those of a batch of rows.
 const WAITING_MAX: usize = 1024;
 
-/// What a record says of an aggregate: that the row does not count for it, or what it counts with.
+/// The tag of a record's value for an aggregate: none if the row does not count for it, else the
+/// value's type.
 mod tag {
     pub(super) const NOTHING: u8 = 0;
     pub(super) const INTEGER: u8 = 1;
@@ -56,7 +57,7 @@ impl Form {
         &record[..self.key_bytes]
     }
 
-    /// What the row counts with for an aggregate.
+    /// The value with which the row counts for an aggregate.
     pub fn value<'r>(&self, record: &'r [u8], aggregate: usize) -> Option<Value<'r>> {
         let (at, bytes, _) = self.places[aggregate];
         match record[at] {

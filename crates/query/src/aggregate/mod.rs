@@ -24,7 +24,7 @@ use seen::Seen;
 pub use accumulator::{Accumulator, OfRun};
 pub use groups::Groups;
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 pub(crate) const WHAT: &str = "an aggregation";
 
 /// An aggregation that is being fed.
@@ -280,7 +280,7 @@ impl Partitions {
         self.is_full
     }
 
-    /// What a row does to an aggregate of its partition: its argument, if the row counts for it.
+    /// Take a row into an aggregate of its partition: its argument, if the row counts for it.
     ///
     /// # Errors
     ///

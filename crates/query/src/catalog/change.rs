@@ -103,7 +103,7 @@ pub(crate) fn remove(pages: &mut impl PageWrite, info: &RelationInfo) -> Result<
     Ok(())
 }
 
-/// What leads from values to tuples, to be made.
+/// A structure to be made, which leads from values to tuples.
 pub(crate) enum NewStructure<'a> {
     /// A B-tree without entries.
     Btree,

@@ -94,7 +94,7 @@ impl Constant {
     }
 }
 
-/// What `settle` found in an attribute.
+/// The statistics that `settle` gathered of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeStatistics {
     /// How many different values there are, about; nulls are none.
@@ -103,7 +103,7 @@ pub struct AttributeStatistics {
     pub range: Option<(Constant, Constant)>,
 }
 
-/// What leads from values to tuples.
+/// A structure that leads from values to tuples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Structure {
     /// A B-tree of (encoded values, record id).
@@ -124,7 +124,7 @@ pub struct IndexInfo {
     /// Whether it belongs to the relation's organisation: the B-tree of a clustered relation, the
     /// hash index of a hashed one.
     pub is_primary: bool,
-    /// What it is.
+    /// The structure.
     pub structure: Structure,
     /// Where the catalog has it.
     pub(crate) record: RecordId,
@@ -145,7 +145,7 @@ pub struct RelationInfo {
     pub rows: u64,
     /// How many pages they take, known as `rows` are.
     pub pages: u64,
-    /// What `settle` found in each attribute; empty if it never ran.
+    /// The statistics that `settle` gathered of each attribute; empty if it never ran.
     pub statistics: Vec<AttributeStatistics>,
     /// Its indexes, the organisation's own among them.
     pub indexes: Vec<IndexInfo>,

@@ -1,4 +1,4 @@
-//! What a new relation must be: it has attributes, and QUEL can say all of its names.
+//! The rule for a new relation: it has attributes, and QUEL can say all of its names.
 
 use loadstone_quel::naming::{attribute_fault, relation_fault};
 use lode::LodeError;

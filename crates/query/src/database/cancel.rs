@@ -8,7 +8,7 @@ use lode::{Interrupt, Reading, Writing};
 use super::Database;
 use crate::error::{QueryError, Result};
 
-/// What ends the statements that run.
+/// The interrupts that end the statements that run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Running(Arc<Mutex<Vec<Interrupt>>>);
 

@@ -28,11 +28,11 @@ impl<'a> Checking<'a> {
         Self { statement, begun: Arc::clone(begun), parameters, checker: None, next: 0 }
     }
 
-    /// What a command does; those before it are checked first. None is asked for twice.
+    /// A command's checked step; those before it are checked first. None is asked for twice.
     ///
     /// # Errors
     ///
-    /// What is wrong with one of them.
+    /// The error of one of them.
     pub fn step(&mut self, command: usize) -> Result<Step> {
         let Self { statement, begun, parameters, checker, next } = self;
         let checker = checker.get_or_insert_with(|| statement.checker(begun, parameters));

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::execution::{Parameter, Transaction};
 use crate::plan::Plan;
 
-/// What running a text came to, beside what its plans expected.
+/// The counts of running a text, beside those that its plans expected.
 #[derive(Debug, Clone, Default)]
 pub struct Counted {
     /// Each command that has a plan, with the rows that its parts let through.

@@ -73,7 +73,7 @@ impl Names {
         Self(words.chain(ranges.cloned()).collect())
     }
 
-    /// What a catalog says of each: structures, indexes, statistics, numbers of tuples. Of other
+    /// The catalog's facts about each: structures, indexes, statistics, numbers of tuples. Of other
     /// relations a plan does not know, and they may come and go.
     fn meant(&self, catalog: &Catalog) -> Meant {
         self.0.iter().map(|name| catalog.relation(name).cloned()).collect()
@@ -95,7 +95,7 @@ fn are_same(one: &Meant, other: &Meant) -> bool {
         })
 }
 
-/// What the plan of a text's command follows from, beside the text.
+/// The facts from which the plan of a text's command follows, beside the text.
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
     /// The command's number in the text.
@@ -103,9 +103,9 @@ pub(super) struct Ground {
     /// The types of the parameters.
     pub types: Vec<Type>,
     database: Opened,
-    /// What the catalog said at the text's beginning, against which it was checked.
+    /// The catalog's facts at the text's beginning, against which it was checked.
     begun: Meant,
-    /// What it said when the command's turn came.
+    /// Its facts when the command's turn came.
     planned: Meant,
 }
 

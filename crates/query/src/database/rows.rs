@@ -25,8 +25,8 @@ const BATCHES_WAITING: usize = 2;
 
 /// Batches, until there are no more.
 ///
-/// What a statement that was run to its end gave lies in memory; one that gives more runs on a
-/// thread of its own, which waits while two batches of a megabyte are not taken. Dropping the
+/// The rows of a statement that was run to its end lie in memory; a statement that gives more runs
+/// on a thread of its own, which waits while two batches of a megabyte are not taken. Dropping the
 /// stream ends it.
 pub struct Rows {
     form: Arc<Form>,
@@ -87,7 +87,7 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// What ended the statement.
+    /// The error that ended the statement.
     pub fn next_tuples(&mut self) -> Result<Option<Vec<u8>>> {
         match &mut self.source {
             Source::Collected { tuples, at } => {
@@ -228,7 +228,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// What a statement came to.
+/// The result of a statement.
 pub enum Outcome {
     /// Rows for the client.
     Rows(Rows),

@@ -24,11 +24,11 @@ pub struct Statement {
     pub(super) ranges: BTreeMap<String, String>,
     /// How many values it takes.
     parameters: usize,
-    /// What `execution=compiled` made of it, for as long as it or a copy is there.
+    /// The code that `execution=compiled` made of it, for as long as it or a copy is there.
     pub(super) code: Arc<CodeCache>,
     /// The plans that were made of it, for as long.
     pub(super) plans: Arc<Plans>,
-    /// What they follow from of a catalog.
+    /// The names in a catalog on which they depend.
     pub(super) names: Arc<Names>,
 }
 
@@ -134,7 +134,7 @@ impl Statement {
         Err(QueryError::Input { what })
     }
 
-    /// What checks its commands against a catalog.
+    /// The checker of its commands against a catalog.
     pub(super) fn checker(&self, catalog: &Catalog, parameters: &[Parameter]) -> Checker {
         let types = parameters.iter().map(Parameter::kind);
         let mut checker = Checker::with_parameters(catalog.quel_catalogue(), types.collect());

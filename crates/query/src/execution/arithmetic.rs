@@ -1,5 +1,5 @@
-//! What one operator does to one or two numbers: exact integers of 64 bits, finite reals, and an
-//! error at the operator's place instead of an overflow. The same for every executor.
+//! Each operator on one or two numbers: exact integers of 64 bits, finite reals, and an error at
+//! the operator's place instead of an overflow. The same for every executor.
 
 use std::cmp::Ordering;
 

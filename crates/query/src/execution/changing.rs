@@ -108,15 +108,15 @@ impl Sink for Appending {
     }
 }
 
-/// What becomes of tuples, each known by its record id and kept once.
+/// The tuples to be changed, each known by its record id and kept once.
 struct Changes {
     places: HashMap<u64, usize>,
-    /// What sinks are given, one after another: a record id and maybe a tuple.
+    /// The tuples given to sinks, one after another: a record id and maybe a tuple.
     bytes: Vec<u8>,
     reservation: Reservation,
 }
 
-/// What a place of [`Changes`] takes of the memory, about.
+/// The bytes of memory that a place of [`Changes`] takes, about.
 const PLACE_BYTES: usize = 32;
 
 impl Changes {

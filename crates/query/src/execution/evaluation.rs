@@ -21,7 +21,7 @@ pub struct Row<'a> {
     pub ids: &'a [u64],
 }
 
-/// What is known before a pipeline starts, and stays while it runs.
+/// The values that are known before a pipeline starts, and stay while it runs.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     /// The program's parameters in order.
@@ -31,7 +31,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// What a running statement knows now.
+    /// The values that a running statement knows now.
     pub fn of(state: &State<'_>) -> Result<Self> {
         let parameters = state.parameters.iter().map(|one| one.value().to_owned()).collect();
         let scalar = |groups: &Option<Arc<Groups>>| -> Result<Vec<u8>> {

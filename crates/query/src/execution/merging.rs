@@ -21,7 +21,7 @@ const BATCH: usize = 1024;
 /// Bytes of a run that are copied at most.
 const COPIED_BYTES_MAX: usize = 64 << 10;
 
-/// What takes pairs.
+/// A receiver of pairs.
 pub(super) trait Pairs {
     /// A left tuple and a right one, of the lengths of their relations.
     fn take(&mut self, left: *const u8, right: *const u8, state: &mut State<'_>) -> Result<()>;

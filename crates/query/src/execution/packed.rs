@@ -7,7 +7,7 @@ use crate::expression::Expr;
 use crate::plan::{Pack, Sink};
 use crate::tuple::{Field, Layout};
 
-/// What an executor computes for each row that reaches a sink, and writes to one tuple.
+/// The values that an executor computes for each row that reaches a sink, and writes to one tuple.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packed {
     /// One for each field.

@@ -1,4 +1,4 @@
-//! What the sink of a pipeline becomes while the pipeline runs.
+//! The form of a pipeline's sink while the pipeline runs.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub enum Receiver<'a> {
     Aggregation {
         /// The aggregation's number.
         number: usize,
-        /// What has been added up.
+        /// The totals.
         partitions: Box<Partitions>,
     },
 }
@@ -102,7 +102,7 @@ fn is_looked_up(plan: &Plan, number: usize) -> bool {
 /// A sink is finished once.
 const FINISHED: &str = "a sink takes nothing after it was finished";
 
-/// What a thread has kept is of the sink that takes it over.
+/// A part that a thread has kept belongs to the sink that takes it over.
 const OWN_PART: &str = "a sink is given the parts that it made";
 
 fn put<T>(all: &mut Vec<Option<Arc<T>>>, number: usize, made: Arc<T>) {

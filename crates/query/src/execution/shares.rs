@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::State;
 use crate::plan::{Pipeline, Plan, Sink, Source, Step};
 
-/// What holds memory.
+/// A holder of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Holder {
     Table(usize),
@@ -14,7 +14,7 @@ enum Holder {
     Aggregation(usize),
     /// The set of a step, by pipeline and position.
     Distinct(usize, usize),
-    /// What the statement changes at its end.
+    /// The changes that the statement makes at its end.
     Changes,
 }
 
@@ -74,7 +74,7 @@ impl Shares {
     }
 }
 
-/// What a source reads.
+/// Gather the holders that a source reads.
 fn of_source(source: &Source, held: &mut Vec<Holder>) {
     match source {
         Source::First { source, .. } => of_source(source, held),
@@ -97,7 +97,7 @@ fn drop_at<T>(all: &mut [Option<T>], number: usize) {
     }
 }
 
-/// What a pipeline makes or reads.
+/// The holders that a pipeline makes or reads.
 fn held(number: usize, pipeline: &Pipeline) -> Vec<Holder> {
     let mut held = Vec::new();
     of_source(&pipeline.source, &mut held);

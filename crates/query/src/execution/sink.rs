@@ -5,13 +5,13 @@ use super::parallel::Collected;
 use crate::error::Result;
 use crate::memory::Memory;
 
-/// What takes tuples, each in the form that [`super::Packed`] tells.
+/// A receiver of tuples, each in the form that [`super::Packed`] tells.
 pub trait Sink: Send {
     /// Take a tuple.
     ///
     /// # Errors
     ///
-    /// What keeping or storing it says.
+    /// The error of keeping or storing it.
     fn add(&mut self, state: &mut State<'_>, tuple: &[u8]) -> Result<()>;
 
     /// Take so many tuples, which lie one after another.
@@ -24,7 +24,7 @@ pub trait Sink: Send {
         (0..count).try_for_each(|at| self.add(state, &tuples[at * bytes..(at + 1) * bytes]))
     }
 
-    /// What each of several threads keeps of the tuples by itself, from a memory of its own, for
+    /// The tuples that each of several threads keeps by itself, from a memory of its own, for
     /// [`Sink::merge`] to take over; None where the sink is given them as they come.
     fn part(&self, threads: usize, memory: &Memory) -> Option<Collected> {
         let _ = (threads, memory);
@@ -44,6 +44,6 @@ pub trait Sink: Send {
     ///
     /// # Errors
     ///
-    /// What making of them what the sink is for says.
+    /// The error of the sink's work on them.
     fn finish(&mut self, state: &mut State<'_>) -> Result<()>;
 }

@@ -13,7 +13,7 @@ use crate::tactics::{Accelerator, FileLayout};
 pub(super) struct Wanted(Option<form::Wanted>);
 
 impl Wanted {
-    /// What a pipeline reads, unless all its relations are stored by rows.
+    /// The fields that a pipeline reads, unless all its relations are stored by rows.
     pub fn of(pipeline: &Pipeline, state: &State<'_>) -> Self {
         let by_columns = |name: &str| {
             let found = state.catalog.relation(name);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// What a query takes where the files of the kernel say nothing.
+/// The budget where the files of the kernel say nothing.
 const BUDGET_UNKNOWN_BYTES: u64 = 1 << 30;
 
 /// A quarter, so that a page cache, a buffer and a peer beside us still fit.

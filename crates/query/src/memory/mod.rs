@@ -29,7 +29,7 @@ struct Shared {
     budget: u64,
     used: AtomicU64,
     peak: AtomicU64,
-    /// What this is a share of: what is used here is used there.
+    /// The budget of which this is a share: what is used here is used there.
     whole: Option<Memory>,
 }
 
@@ -76,7 +76,7 @@ impl Memory {
         Reservation { memory: self.clone(), what, bytes: 0 }
     }
 
-    /// What may be used together.
+    /// The bytes that may be used together.
     pub fn budget_bytes(&self) -> u64 {
         self.shared.budget
     }
@@ -86,13 +86,13 @@ impl Memory {
         self.shared.whole.as_ref().map_or(self.shared.budget, Self::whole_bytes)
     }
 
-    /// What could be used now beside what is: of a share no more than the whole has.
+    /// The bytes that could be used now beside those in use: of a share no more than the whole has.
     fn left_bytes(&self) -> u64 {
         let own = self.budget_bytes().saturating_sub(self.used_bytes());
         self.shared.whole.as_ref().map_or(own, |whole| own.min(whole.left_bytes()))
     }
 
-    /// What is used now.
+    /// The bytes in use now.
     pub fn used_bytes(&self) -> u64 {
         self.shared.used.load(Ordering::Relaxed)
     }

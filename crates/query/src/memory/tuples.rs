@@ -64,7 +64,7 @@ impl Tuples {
         self.tuple_bytes
     }
 
-    /// What they may take of the memory.
+    /// Their share of the memory.
     pub fn reservation(&mut self) -> &mut Reservation {
         &mut self.reservation
     }

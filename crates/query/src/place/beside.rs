@@ -8,14 +8,14 @@ use super::told::here;
 use crate::database::{Database, Outcome, Rows};
 use crate::error::{QueryError, Result};
 
-/// What is asked of the thread.
+/// A request to the thread.
 enum Asked {
     Query(String),
     Execute(String),
     Place,
 }
 
-/// What it answers.
+/// The thread's answer.
 enum Answer {
     Outcome(Outcome),
     Place(String),

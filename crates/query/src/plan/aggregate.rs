@@ -198,7 +198,7 @@ impl Planner<'_> {
 }
 
 impl Planner<'_> {
-    /// What is needed of these rows, sorted by the by-values.
+    /// The items of these rows, sorted by the by-values.
     fn sorted_by(&mut self, mut draft: Draft, by: &[Term], items: &BTreeSet<Item>) -> Draft {
         let by: Vec<&Term> = by.iter().collect();
         let (pack, packed) = draft.pack(&self.scene, &by, items);

@@ -1,11 +1,11 @@
 //! `join=substitution`: a query of several range variables taken apart as INGRES did (Wong and
 //! Youssefi, "Decomposition: A Strategy for Query Processing", TODS 1(3), 1976; 4.1BSD `decomp`).
 //!
-//! What speaks of one variable alone is *detached*: run first, into a temporary relation that has
-//! only the attributes still needed. Of three variables and more, pieces that have no variable in
-//! common are run by themselves, and a piece that hangs on the others by a single variable is run
-//! first and takes that variable's place. What can be taken apart no further is left to
-//! [`super::substitution`].
+//! The part of a query that speaks of one variable alone is *detached*: run first, into a temporary
+//! relation that has only the attributes still needed. Of three variables and more, pieces that
+//! have no variable in common are run by themselves, and a piece that hangs on the others by a
+//! single variable is run first and takes that variable's place. What can be taken apart no further
+//! is left to [`super::substitution`].
 //!
 //! INGRES decided while it ran, with temporary relations of known size; here all is decided before,
 //! by what is known of the stored ones. It ended with the first temporary relation that was empty;
@@ -39,18 +39,18 @@ pub(super) enum Place<'m, 't> {
     Kept(usize, Packed),
 }
 
-/// What is left of a query while it is taken apart.
+/// The rest of a query while it is taken apart.
 pub(super) struct Rest<'r, 't> {
     /// The conditions between parts.
     pub open: Vec<Joint<'t>>,
-    /// What the sink needs.
+    /// The items that the sink needs.
     pub wanted: &'r BTreeSet<Item>,
     /// Whether it matters how often a row comes.
     pub counts: bool,
 }
 
 impl Rest<'_, '_> {
-    /// What the sink and the conditions still to come need of some slots.
+    /// The items of some slots that the sink and the conditions still to come need.
     pub fn items(&self, planner: &Planner<'_>, of: SlotSet) -> BTreeSet<Item> {
         let mut items = planner.scene.items_of(self.open.iter().map(|joint| joint.term));
         items.extend(self.wanted);

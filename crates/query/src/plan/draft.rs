@@ -40,7 +40,7 @@ pub(super) struct Home {
     pub field: usize,
 }
 
-/// What all pipelines of a statement share.
+/// The facts that all pipelines of a statement share.
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
     /// The relation of each slot of the statement; None for the slots of partitions.
@@ -120,7 +120,7 @@ impl Scene<'_> {
         }
     }
 
-    /// What a term yields, as keys are compared.
+    /// The type of a term, as keys are compared.
     pub fn type_of(&self, term: &Term) -> Type {
         match self.kind(term).0 {
             Kind::Integer { .. } => Type::Integer,
@@ -189,7 +189,7 @@ impl Scene<'_> {
         }
     }
 
-    /// What several terms need.
+    /// The items that several terms need.
     pub fn items_of<'t>(&self, terms: impl IntoIterator<Item = &'t Term>) -> BTreeSet<Item> {
         let mut items = BTreeSet::new();
         terms.into_iter().for_each(|term| self.items(term, &mut items));
@@ -208,7 +208,7 @@ pub(super) struct Draft {
     pub purpose: Purpose,
     /// The pipeline's slot that holds the whole tuple of a statement's slot.
     whole: BTreeMap<usize, usize>,
-    /// What stands in tuples made by earlier pipelines or steps.
+    /// The items in tuples made by earlier pipelines or steps.
     held: BTreeMap<Item, Expr>,
     /// The slots of partitions looked up, by the partition's slot of the statement (None: by the
     /// row's own by-values) and the aggregation.
@@ -432,7 +432,7 @@ impl Draft {
     }
 }
 
-/// What stands where in tuples that a pipeline packed.
+/// The places of items in tuples that a pipeline packed.
 #[derive(Debug, Clone)]
 pub(super) struct Packed {
     pub layout: Layout,

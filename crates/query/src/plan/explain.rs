@@ -98,7 +98,7 @@ impl Access {
         }
     }
 
-    /// What the lab calls it.
+    /// The lab's name for it.
     fn structure(&self) -> &'static str {
         match self {
             Self::Clustered { .. } => "clustered",
@@ -117,7 +117,7 @@ impl Side {
     }
 }
 
-/// What was counted of one pipeline.
+/// The counts of one pipeline.
 #[derive(Clone, Copy, Default)]
 struct Counted<'a> {
     /// From the source, then from each step; empty if not counted.

@@ -9,7 +9,7 @@ use super::draft::Scene;
 use super::path::{Choice, Keys, Path, access_cost, fits, simple};
 use crate::tactics::{Join, Optimizer, Tactics};
 
-/// What joining costs, in nanoseconds: an entry put into a hash table, a look into one, a pair of
+/// The costs of joining, in nanoseconds: an entry put into a hash table, a look into one, a pair of
 /// tuples looked at, a row handed on; a tuple kept for a merge, one of them looked at, and one
 /// compared in a sort.
 mod ns {
@@ -36,7 +36,7 @@ pub(super) struct Member<'t> {
     pub path: Option<Path<'t>>,
     /// How many tuples these leave.
     pub rows: f64,
-    /// What it costs to reach them.
+    /// The cost of reaching them.
     pub cost: f64,
 }
 
@@ -269,14 +269,15 @@ impl Question<'_, '_> {
         if is_joined && matches!(join, Join::Auto | Join::Merge | Join::IndexMerge) {
             ways.push((Way::Merge, self.merging(rows, bound, member)));
         }
-        // What is asked for by name is done where it can be, also where loops would cost less.
+        // A join that is asked for by name is used where it can be, also where loops would cost
+        // less.
         if join != Join::Auto && ways.len() > 1 {
             ways.remove(0);
         }
         ways
     }
 
-    /// What it costs to bring so many rows and a member into the order of their key, and to read
+    /// The cost of bringing so many rows and a member into the order of their key, and of reading
     /// them side by side.
     fn merging(&self, rows: f64, bound: SlotSet, member: usize) -> f64 {
         let one = &self.members[member];

@@ -1,4 +1,4 @@
-//! What the planner is told of stored relations.
+//! The planner's knowledge of stored relations.
 
 use super::Access;
 use crate::catalog::{Catalog, Constant, Organisation};
@@ -8,7 +8,7 @@ use crate::tuple::Layout;
 
 /// Where the planner looks up relations: a catalog, or facts made up for a test.
 pub trait Relations {
-    /// What is known of the relation of that name, in lower case.
+    /// The knowledge of the relation of that name, in lower case.
     fn stored(&self, name: &str) -> Option<Stored>;
 }
 
@@ -29,11 +29,11 @@ pub struct Stored {
     pub organisation: Option<Access>,
     /// The attributes with a secondary index.
     pub indexes: Vec<usize>,
-    /// What is known of each attribute's values; empty if nothing is.
+    /// The statistics of each attribute's values; empty if nothing is.
     pub statistics: Vec<Statistics>,
 }
 
-/// What is known of an attribute's values.
+/// The statistics of an attribute's values.
 #[derive(Debug, Clone)]
 pub struct Statistics {
     /// How many different ones there are, about.

@@ -51,25 +51,25 @@ pub struct Plan {
 pub struct Pipeline {
     /// Where rows come from.
     pub source: Source,
-    /// What happens to each, in order.
+    /// The steps for each row, in order.
     pub steps: Vec<Step>,
     /// Where they go.
     pub sink: Sink,
     /// The layout of each slot's tuples.
     pub slots: Vec<Layout>,
-    /// What it is for.
+    /// The pipeline's purpose.
     pub purpose: Purpose,
     /// How many rows the planner expects to reach the sink.
     pub rows_estimated: f64,
 }
 
-/// What a pipeline is for, where a query was taken apart (`join=substitution`).
+/// The purpose of a pipeline, where a query was taken apart (`join=substitution`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Purpose {
     /// Nothing but its sink.
     #[default]
     Plain,
-    /// What speaks of one variable alone is run by itself.
+    /// The part that speaks of one variable alone is run by itself.
     Detachment,
     /// A relation is organised anew before it is looked through for each tuple of another.
     Reformatting,
@@ -191,7 +191,7 @@ pub enum Side {
     Greatest,
 }
 
-/// What happens to a row between source and sink.
+/// A step of a row between source and sink.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Drop the row unless this holds.
@@ -315,7 +315,7 @@ pub enum Sink {
     },
 }
 
-/// What a row does to one aggregate of its partition. A row makes its partition exist even if it
+/// A row's update of one aggregate of its partition. A row makes its partition exist even if it
 /// counts for none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {

@@ -21,8 +21,8 @@ const BOUND_PART: f64 = 1.0 / 3.0;
 /// The part that any other condition leaves.
 const OTHER_PART: f64 = 1.0 / 3.0;
 
-/// What reading costs, in nanoseconds with all pages in memory: one tuple of a scan, one page, the
-/// way to a key, and a tuple on a page of its own.
+/// The costs of reading, in nanoseconds with all pages in memory: one tuple of a scan, one page,
+/// the way to a key, and a tuple on a page of its own.
 mod ns {
     pub(super) const TUPLE: f64 = 5.0;
     pub(super) const PAGE: f64 = 100.0;
@@ -98,7 +98,7 @@ pub(super) fn fits(kind: Kind, value: &Term, type_: Type) -> bool {
     }
 }
 
-/// What is known of one relation and of the conditions on it alone.
+/// One relation, and the conditions on it alone.
 pub(super) struct Choice<'s, 't> {
     pub stored: &'s Stored,
     /// The conditions, each as an attribute against a value where it is one and its types agree.
@@ -235,7 +235,7 @@ impl<'t> Choice<'_, 't> {
         Some(Path { access: access.clone(), keys, used, part })
     }
 
-    /// What a scan costs. By columns it reads those of the conditions, and of what else the query
+    /// The cost of a scan. By columns it reads those of the conditions, and of what else the query
     /// wants, which is not known here, no more than that.
     pub fn scan_cost(&self) -> f64 {
         let own = self.conditions.iter().map(|(_, simple)| simple.as_ref());
@@ -252,13 +252,13 @@ impl<'t> Choice<'_, 't> {
         pages * ns::PAGE + self.stored.rows * ns::TUPLE
     }
 
-    /// What an access costs.
+    /// The cost of an access.
     pub fn cost(&self, path: &Path<'_>) -> f64 {
         access_cost(self.stored, &path.access, path.part)
     }
 }
 
-/// What it costs to reach that part of a relation's tuples.
+/// The cost of reaching that part of a relation's tuples.
 pub(super) fn access_cost(stored: &Stored, access: &Access, part: f64) -> f64 {
     let rows = stored.rows * part;
     // By columns a tuple is in its chunk's header and a page of each attribute.

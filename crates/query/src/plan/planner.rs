@@ -6,7 +6,7 @@ use super::Plan;
 use super::draft::Scene;
 use crate::tactics::Tactics;
 
-/// What all that makes a statement's plan works on.
+/// The state on which all that makes a statement's plan works.
 pub(super) struct Planner<'a> {
     pub statement: &'a Statement,
     pub tactics: &'a Tactics,

@@ -14,11 +14,11 @@ use super::{Access, Sink, Source, Step};
 use crate::expression::Expr;
 use crate::tactics::{Accelerator, Join, Optimizer};
 
-/// What is run over, and what is wanted of it.
+/// The slots to run over, and the items wanted of them.
 pub(super) struct Scope<'t> {
     pub slots: SlotSet,
     pub conditions: &'t [Term],
-    /// What the sink needs of the tuples.
+    /// The items that the sink needs of the tuples.
     pub wanted: BTreeSet<Item>,
     /// Whether it matters how often a row comes.
     pub counts: bool,
@@ -288,7 +288,7 @@ impl Planner<'_> {
     }
 }
 
-/// What is left to do while members are joined.
+/// The work left while members are joined.
 pub(super) struct Joining<'j, 't> {
     members: &'j [Member<'t>],
     /// All conditions between slots.
@@ -301,7 +301,7 @@ pub(super) struct Joining<'j, 't> {
 }
 
 impl<'j, 't> Joining<'j, 't> {
-    /// What is joined.
+    /// The members to join.
     pub fn members(&self) -> std::slice::Iter<'j, Member<'t>> {
         self.members.iter()
     }
@@ -337,7 +337,7 @@ impl<'j, 't> Joining<'j, 't> {
         keys
     }
 
-    /// What the sink and the conditions still to come need of some slots.
+    /// The items of some slots that the sink and the conditions still to come need.
     pub fn items(&self, planner: &Planner<'_>, of: SlotSet) -> BTreeSet<Item> {
         let mut items = planner.scene.items_of(self.open.iter().map(|joint| joint.term));
         items.extend(self.wanted);

@@ -24,9 +24,9 @@ use crate::tuple::Layout;
 mod pages {
     /// A page of lode, in bytes.
     pub(super) const BYTES: f64 = 4_096.0;
-    /// What a projection costs beside its pages.
+    /// The cost of a projection beside its pages.
     pub(super) const PROJECTING: f64 = 2.0;
-    /// What making a hash organisation costs beside its pages.
+    /// The cost of making a hash organisation beside its pages.
     pub(super) const HASHING: f64 = 10.0;
     /// Pages that are sorted in memory: 32,767 bytes of 1981's.
     pub(super) const SORTED: f64 = 32.0;

@@ -94,7 +94,7 @@ impl TupleBatch {
         Self::default()
     }
 
-    /// What of each tuple is wanted near from now on.
+    /// Bring that part of each tuple near from now on.
     pub fn bring_near(&mut self, near: Option<Near>) {
         self.near = near;
     }
@@ -184,7 +184,7 @@ impl TupleBatch {
     ///
     /// # Errors
     ///
-    /// What `fill` says; the batch is empty then.
+    /// The error of `fill`; the batch is empty then.
     pub(super) fn put_together(
         &mut self,
         tuple_bytes: usize,

@@ -149,7 +149,7 @@ fn note(pages: &mut impl PageWrite, info: &mut RelationInfo, changed: u64) -> Re
     catalog::put_order(pages, info)
 }
 
-/// What is to be done to the indexes of a relation.
+/// The upkeep of a relation's indexes.
 struct Upkeep {
     trees: Vec<TreeUpkeep>,
     hashes: Vec<HashUpkeep>,

@@ -5,10 +5,10 @@
 //! ends before its trailing blanks; a zero byte becomes 00 ff, and 00 00 ends it. So no key begins
 //! with all of another, and keys of several values are these one after another.
 //!
-//! What is longer than [`ENCODED_BYTES_MAX`] is cut off, and then keys may be equal though values
-//! are not: the caller must look at the tuple ([`may_be_cut`]). No comparison with a null holds,
-//! so an index has no key for a tuple whose first attribute is null, and where a later one is, the
-//! key ends before it.
+//! A value longer than [`ENCODED_BYTES_MAX`] is cut off, and then keys may be equal though values
+//! are not: the caller must look at the tuple ([`may_be_cut`]). No comparison with a null holds, so
+//! an index has no key for a tuple whose first attribute is null, and where a later one is, the key
+//! ends before it.
 
 use loadstone_quel::schema::Kind;
 use lode::RecordId;
@@ -59,7 +59,7 @@ fn push_text(into: &mut Vec<u8>, text: &[u8]) {
     into.extend([0, 0]);
 }
 
-/// What a key holds of a tuple.
+/// The part of a tuple that a key holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// Nothing: the first value is null.

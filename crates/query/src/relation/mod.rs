@@ -76,7 +76,7 @@ impl Relation {
         matches!(self.info.tuples, Tuples::Columns(_))
     }
 
-    /// What the catalog knows of it.
+    /// The catalog's entry of it.
     pub fn info(&self) -> &Arc<RelationInfo> {
         &self.info
     }

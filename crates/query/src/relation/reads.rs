@@ -1,6 +1,6 @@
-//! What a scan has cost.
+//! The cost of a scan.
 
-/// What reading tuples has cost.
+/// The counts of reading tuples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reads {
     /// Pages of tuples that were read, and leaves of indexes.

@@ -27,7 +27,7 @@ pub(super) mod heap_offset {
 /// How many tuples ahead memory is asked for those that an index has found.
 const AHEAD: usize = 8;
 
-/// What a processor fetches at once.
+/// The bytes that a processor fetches at once.
 const LINE_BYTES: usize = 64;
 
 /// A walk over tuples that can be resumed.
@@ -37,7 +37,7 @@ pub struct Scan {
     pub(super) position: Position,
     /// How tuples are put together, where they are stored by columns.
     pub(super) columns: Option<ColumnScan>,
-    /// What every tuple is held against, where an index says more than it knows.
+    /// The condition that every tuple is held against, where an index says more than it knows.
     pub(super) recheck: Option<Recheck>,
     pub(super) reads: Reads,
     /// Where the next part comes from, of a walk that several threads share.
@@ -268,7 +268,7 @@ impl Scan {
         SharedScan::of(self, threads)
     }
 
-    /// What it has cost so far.
+    /// The counts so far.
     pub fn reads(&self) -> Reads {
         self.reads
     }

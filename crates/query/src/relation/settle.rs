@@ -33,7 +33,7 @@ pub fn settle(pages: &mut impl PageWrite, info: &mut RelationInfo) -> Result<()>
     catalog::put_statistics(pages, info, statistics)
 }
 
-/// What was seen of an attribute.
+/// The observations of an attribute.
 struct Gathered {
     field: Field,
     range: Option<(Constant, Constant)>,

@@ -1,7 +1,7 @@
 //! A walk over tuples that several threads share: each takes the next part of it when it has done
 //! with one (morsels: Leis, Boncz, Kemper and Neumann, SIGMOD 2014).
 //!
-//! What a part needs is found under a mutex: of a heap, following the chain of its pages by their
+//! The place of a part is found under a mutex: of a heap, following the chain of its pages by their
 //! headers; of a relation by columns, one chunk after another; of an index, the record ids of some
 //! entries. The tuples are read outside it.
 
@@ -33,7 +33,7 @@ const PART_IDS_MAX: usize = 1024;
 /// How many pages ahead a header is asked for: pages of a heap lie beside each other mostly.
 const AHEAD: PageNumber = 8;
 
-/// What threads take parts of.
+/// A scan of which threads take parts.
 #[derive(Debug)]
 pub struct SharedScan {
     info: Arc<RelationInfo>,
@@ -45,12 +45,12 @@ pub struct SharedScan {
     rest: Mutex<Rest>,
 }
 
-/// What nobody has taken yet.
+/// The part that nobody has taken yet.
 #[derive(Debug)]
 struct Rest {
     position: Position,
     part_ids: usize,
-    /// What finding the beginning has cost; it counts for who takes the first part.
+    /// The counts of finding the beginning; they count for the thread that takes the first part.
     reads: Reads,
 }
 
@@ -69,7 +69,7 @@ impl SharedScan {
     ///
     /// # Errors
     ///
-    /// What reading says.
+    /// The error of reading.
     pub fn scan(self: &Arc<Self>, pages: &impl PageRead) -> Result<Option<Scan>> {
         let mut reads = Reads::default();
         let position = self.take(pages, &mut reads)?;

@@ -23,8 +23,8 @@ const NUMBER: Kind = Kind::Integer { bytes: 8 };
 
 /// Entries of a B-tree, each a key and the record id behind it.
 ///
-/// What is sorted has one length: the bytes as numbers of eight each, filled with zeros, and behind
-/// them how many bytes there are, which decides where only these zeros differ.
+/// The entries sorted have one length: the bytes as numbers of eight each, filled with zeros, and
+/// behind them how many bytes there are, which decides where only these zeros differ.
 #[derive(Debug)]
 pub(super) struct SortedEntries {
     words: usize,

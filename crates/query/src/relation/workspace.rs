@@ -1,4 +1,4 @@
-//! What storing relations may take beside the cache, and whether it is to go on.
+//! The memory that storing relations may take beside the cache, and whether it is to go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -20,7 +20,7 @@ use crate::tuple::{self, Field, Layout, Value};
 use parts::sort_in_parts;
 use runs::Runs;
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 const WHAT: &str = "a sort";
 
 /// Tuples to be sorted.
@@ -49,7 +49,7 @@ struct Item {
 /// Items that a list grows by at least.
 const ITEMS_MIN: usize = 64;
 
-/// What an item takes: itself, and half as much while items are sorted, or their places then.
+/// The bytes of an item: itself, and half as much while items are sorted, or their places then.
 const ITEM_BYTES: usize = size_of::<Item>() + size_of::<Place>();
 
 impl Sorter {
@@ -157,7 +157,7 @@ impl Sorter {
         let Some(more) = more else { return false };
         self.items.reserve_exact(more);
         if more < wanted[0] {
-            // What the list was before lies beside it, and there is no memory to spare.
+            // The list's old memory lies beside it, and there is none to spare.
             return_freed();
         }
         true
@@ -169,7 +169,7 @@ impl Sorter {
         (self.reservation.left_bytes() / item_bytes as u64) as usize
     }
 
-    /// What there is becomes a sorted run in the file.
+    /// Write the items in memory to the file as a sorted run.
     #[cold]
     fn spill(&mut self) -> Result<()> {
         if self.runs.is_none() {

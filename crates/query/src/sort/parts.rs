@@ -31,7 +31,7 @@ pub(super) fn sort_in_parts(
     aside.clear();
     aside.extend_from_slice(&items[..middle]);
     let (mut left, mut right) = (0, middle);
-    // What is left of the right half is in its place.
+    // The rest of the right half is in its place.
     while let Some(&first) = aside.get(left) {
         let to = left + right - middle;
         if to.is_multiple_of(ITEMS_CHECKED) {

@@ -23,7 +23,7 @@ pub(super) struct Runs {
     spill: Spill,
     memory: Memory,
     tuple_bytes: usize,
-    /// What a writer or a reader takes.
+    /// The bytes of a writer's or a reader's buffer.
     buffer_bytes: u64,
     sorted: Vec<Run>,
     /// Room for the buffer of a writer and the fewest readers.

@@ -16,7 +16,7 @@ pub struct Partitioned {
     writers: Vec<Option<RunWriter>>,
 }
 
-/// What the partitions became: a run for each, none for one without tuples.
+/// The runs of the partitions: a run for each, none for one without tuples.
 pub type Runs = Vec<Option<Run>>;
 
 impl Partitioned {
@@ -38,7 +38,7 @@ impl Partitioned {
         Ok(Self { spill, memory, what, tuple_bytes, buffers, writers })
     }
 
-    /// What the buffers of all partitions take.
+    /// The bytes of the buffers of all partitions.
     pub fn buffers_bytes(spill: &Spill, tuple_bytes: usize) -> u64 {
         spill.fan().out() as u64 * Run::buffer_bytes(spill, tuple_bytes)
     }

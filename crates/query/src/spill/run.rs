@@ -38,7 +38,7 @@ impl Run {
         self.tuple_bytes
     }
 
-    /// What a writer or a reader of it keeps in memory, in bytes.
+    /// The bytes that a writer or a reader of it keeps in memory.
     pub fn buffer_bytes(spill: &Spill, tuple_bytes: usize) -> u64 {
         Self::new(spill, tuple_bytes).part_bytes() as u64
     }

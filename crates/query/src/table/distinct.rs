@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::memory::{Memory, Place, Tuples};
 use crate::tuple::{self, HASH_SEED, Layout};
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 const WHAT: &str = "the removal of duplicates";
 
 /// A set of tuples.

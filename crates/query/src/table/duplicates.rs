@@ -11,7 +11,7 @@ use crate::memory::{Memory, return_freed};
 use crate::spill::{Partitioned, Run, RunReader, Runs, Spill};
 use crate::tuple::Layout;
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 const WHAT: &str = "the removal of duplicates";
 
 /// Tuples that a round hands on at a time.

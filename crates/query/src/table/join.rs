@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::memory::{Memory, Place, Reservation, Tuples};
 use crate::tuple::{self, Field, HASH_SEED, Layout, Value};
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 const WHAT: &str = "the hash table of a join";
 
 /// Bits of a directory word that are the filter.
@@ -47,7 +47,7 @@ pub struct JoinTable {
     _reservation: Reservation,
 }
 
-/// What lies behind the directory.
+/// The content behind the directory.
 #[derive(Debug)]
 enum Entries {
     /// The entries.

@@ -36,7 +36,7 @@ impl Slots {
         Ok(Self { words: vec![0; SLOTS_MIN], hashes: Vec::new(), reservation })
     }
 
-    /// What a table of so many slots takes: the words, and hashes of half as many.
+    /// The bytes of a table of so many slots: the words, and hashes of half as many.
     const fn bytes_of(slots: usize) -> u64 {
         (slots * 8 + slots / 2 * 8) as u64
     }

@@ -1,5 +1,5 @@
-//! What can be switched in the query engine: one tactic, one file, in the form of lode's own
-//! tactics; its doc comment is what `loadstone tactics lode` prints.
+//! The tactics of the query engine: one tactic, one file, in the form of lode's own tactics; its
+//! doc comment is what `loadstone tactics lode` prints.
 //!
 //! [`Tactics`] holds them beside the storage's, so that one text sets both. No answer depends on a
 //! tactic.
@@ -41,7 +41,7 @@ pub use statement::Texts;
 /// Everything about a query and the storage under it that an experiment may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Tactics {
-    /// Whose values those are that nobody named.
+    /// The profile whose values count where none was named.
     pub profile: Profile,
     /// The storage's.
     pub storage: storage::Tactics,

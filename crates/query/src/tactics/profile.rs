@@ -53,12 +53,12 @@ pub struct Setting {
     pub why: &'static str,
 }
 
-/// What a system had, and no tactic of lode has.
+/// A mechanism that a system had, and no tactic of lode has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// What it would be: a mechanism, or a tactic's value.
+    /// The lack: a mechanism, or a tactic's value.
     pub what: &'static str,
-    /// What lode does instead.
+    /// The way of lode instead.
     pub instead: &'static str,
 }
 
@@ -155,7 +155,7 @@ impl Profile {
         settings
     }
 
-    /// What the system had besides, and lode has not.
+    /// The mechanisms that the system had besides, and lode has not.
     pub fn missing(self) -> Vec<Missing> {
         match self {
             Self::None | Self::ModernRow => Vec::new(),

@@ -18,7 +18,7 @@ named_tactic! {
     /// Stonebraker and others, "Performance Enhancements to a Relational Database System",
     /// UCB/ERL M81/62, 1981, section 1.1.
     "statement" Texts {
-        /// What the last texts came to is kept.
+        /// Keep the plans and the code of the last texts.
         Kept = "kept",
         /// Every text anew.
         Text = "text",

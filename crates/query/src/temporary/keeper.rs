@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::memory::{Memory, Reservation, Tuples};
 use crate::spill::{Run, RunWriter, Spill};
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 const WHAT: &str = "a temporary relation";
 
 /// Tuples that are to be kept in the order in which they come.

@@ -119,7 +119,7 @@ impl Temporary {
     ) -> Result<bool> {
         into.clear();
         if let Some(shared) = &position.shared {
-            // What this thread was given before all else.
+            // The tuples that this thread was given before all else.
             into.extend(position.first.drain(..).map(|place| place.0));
             return if into.is_empty() { shared.next_batch(self, into) } else { Ok(true) };
         }
@@ -185,7 +185,7 @@ pub struct Position {
     chunk: usize,
     /// The next tuple: within its chunk, or, where they have an order or are in a file, of all.
     at: usize,
-    /// What was read of the file, and which part that is.
+    /// The bytes read of the file, and the part that they are.
     buffer: Vec<u8>,
     part: Option<usize>,
     /// Where other threads go on, too, and the tuples that this one has of it already.

@@ -45,7 +45,7 @@ fn stored(tactics: &Tactics) -> Arc<Closed> {
     static MADE: Mutex<BTreeMap<String, Arc<Closed>>> = Mutex::new(BTreeMap::new());
     let Tactics { storage, layout, .. } = *tactics;
     let loading = Tactics { storage, layout, ..Tactics::default() };
-    // What panicked in another test holds no half a database.
+    // A panic in another test leaves no half a database.
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let closed = made.entry(loading.to_string()).or_insert_with(|| {
         let engine = Engine::new(&loading);
@@ -62,7 +62,7 @@ fn values_of(name: &str) -> Vec<&'static str> {
     tactic.values.iter().map(|value| value.name).collect()
 }
 
-/// What only that executor counts.
+/// The count that only that executor has.
 fn own_count(execution: &str, work: &Work) -> u64 {
     match execution {
         "vectorised" => work.batches,
@@ -112,7 +112,8 @@ fn two_relations_are_joined_in_the_way_that_was_chosen() {
                 assert!(work.pages >= ROWS, "{told}");
             }
             "substitution" => {
-                // What speaks of one variable alone is run first, and what it gives is read again.
+                // The part that speaks of one variable alone is run first, and its tuples are read
+                // again.
                 let is_kept = plan.contains("keep temporary") && work.hash_probes == 0;
                 assert!(is_kept && work.tuples > 2 * ROWS, "{told}");
             }

@@ -33,7 +33,7 @@ pub struct Parameter {
 /// Values that are to meet: for each its parameter and its position there.
 type Meeting = Vec<(usize, usize)>;
 
-/// What is combined.
+/// The parameters to combine.
 pub fn parameters() -> Vec<Parameter> {
     let storage = lode::tactics::all().into_iter();
     // The storage's numbers are sizes, for which the storage has tests of its own.

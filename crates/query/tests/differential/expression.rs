@@ -254,7 +254,7 @@ impl Expressions<'_, '_, '_> {
         (format!("{text})"), known)
     }
 
-    /// What may stand behind `by`.
+    /// A term that may stand behind `by`.
     fn key(&mut self) -> Option<String> {
         if self.draw.one_in(5) {
             return Some(self.integer(1).0).filter(|text| text.contains('.'));

@@ -12,7 +12,7 @@ use lode_query::tuple::{Value, read};
 use crate::outcome::answer_of;
 use crate::random::Random;
 
-/// What is asked while others change it: the number of statements so far, and what they left.
+/// The question asked while others change it: the number of statements so far, and what they left.
 pub const QUESTION: &str = "range of a is accounts range of j is journal
     retrieve (n = count(j.n), tuples = count(a.k), total = sum(a.v), most = max(a.v),
         ones = count(a.k where a.k < 5), distinct = countu(a.t))";
@@ -55,7 +55,7 @@ pub fn statement(number: u64) -> String {
     )
 }
 
-/// What the oracle says.
+/// The oracle's answer.
 pub struct Expected {
     oracle: Oracle,
     setup: String,

@@ -1,4 +1,4 @@
-//! What a statement comes to, in the terms of the oracle, and a database that is asked.
+//! The outcome of a statement, in the terms of the oracle, and a database that is asked.
 
 use std::sync::Arc;
 

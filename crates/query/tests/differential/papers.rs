@@ -10,7 +10,7 @@ use loadstone_quel::{Answer, Oracle, parse, print};
 /// Tuples of a large relation, for which the texts are written.
 const PUBLISHED_ROWS: i64 = 10_000;
 
-/// What an operation is, by its tree.
+/// The effect of an operation, by its tree.
 #[derive(Debug)]
 pub enum Effect {
     /// Rows go to the client.
@@ -166,7 +166,8 @@ fn operation(name: &str, design: &str, program: &[Statement], oracle: &Oracle) -
     Operation { name: name.to_owned(), design: design.to_owned(), text, effect, expected }
 }
 
-/// What keeps the tuples that a `delete` takes, to be run before it, and what appends them again.
+/// The statement that keeps the tuples that a `delete` takes, to be run before it, and the one that
+/// appends them again.
 fn put_back(
     ranges: &[Statement],
     relation: &str,

@@ -21,7 +21,7 @@ pub struct Step {
     pub may_fail: bool,
 }
 
-/// What a statement leaves where it does not fail.
+/// The result of a statement where it does not fail.
 #[derive(Debug, Clone, Default)]
 pub struct Expected {
     /// Rows for the client, or the number of tuples changed and no checksum; None for definitions.

@@ -27,7 +27,7 @@ pub fn are_many() -> bool {
     setting("LODE_PROGRAMS") >= Some(MANY)
 }
 
-/// What the statements of programs came to: what never happened was not tested.
+/// The outcomes of the programs' statements: what never happened was not tested.
 #[derive(Debug, Default)]
 struct Seen {
     /// Queries with rows, and without.
@@ -92,7 +92,7 @@ fn run(program: &Program, tactics: &Tactics) -> Result<bool, TestCaseError> {
             return Ok(false);
         }
     }
-    // What was written is read by others.
+    // Another opening reads what was written.
     let engine = engine.reopened(&Tactics { storage: tactics.storage, ..Tactics::default() });
     for (relation, contents) in &program.left {
         let found = engine.contents(relation).map_err(|error| failed(error.to_string()))?;

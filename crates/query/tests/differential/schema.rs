@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::draw::Draw;
 
-/// What an attribute's values are, as far as expressions that cannot fail need to know.
+/// The form of an attribute's values, as far as expressions that cannot fail need to know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Form {
     /// Integers below 2 to that power in magnitude.

@@ -19,7 +19,7 @@ pub struct Command {
     pub effect: Effect,
 }
 
-/// What a statement changes.
+/// The effect of a statement.
 pub enum Effect {
     /// Rows go to the client.
     None,

@@ -1,4 +1,4 @@
-//! What lies at the edges: nothing, one, the longest, the fullest, the order of arrival.
+//! The edges: nothing, one, the longest, the fullest, the order of arrival.
 
 use std::ops::Bound;
 

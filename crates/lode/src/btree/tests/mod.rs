@@ -44,7 +44,7 @@ fn collect<P: PageRead>(mut cursor: Cursor<'_, P>) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
-/// What the leaves of a range hold.
+/// The entries in the leaves of a range.
 fn collect_leaves(
     pages: &impl PageRead,
     tree: Btree,

@@ -110,7 +110,7 @@ fn bound(key: Vec<u8>, kind: u8) -> Bound<Vec<u8>> {
     }
 }
 
-/// What the model has in a range; nothing if the range is upside down, where a `BTreeMap` panics.
+/// The model's entries in a range; nothing if the range is upside down, where a `BTreeMap` panics.
 fn model_range(
     model: &Model,
     low: &Bound<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What a look-up and a step cost, printed: `cargo test --release -p lode speed -- --ignored
+//! The cost of a look-up and of a step, printed: `cargo test --release -p lode speed -- --ignored
 //! --nocapture`. Nothing is asserted about time.
 
 use std::hint::black_box;

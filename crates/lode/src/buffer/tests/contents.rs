@@ -34,7 +34,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the pages hold, and what each version stood for.
+/// The content of the pages, and the one that each version stood for.
 struct Model {
     words: Vec<u64>,
     versions: BTreeMap<(PageNumber, Version), u64>,

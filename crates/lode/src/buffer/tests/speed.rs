@@ -1,4 +1,4 @@
-//! What reading a page in memory costs: `cargo test --release -p lode --lib -- --ignored
+//! The cost of reading a page in memory: `cargo test --release -p lode --lib -- --ignored
 //! --nocapture what_a_look_costs`.
 
 use std::hint::black_box;

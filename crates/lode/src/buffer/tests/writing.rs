@@ -1,4 +1,4 @@
-//! What dirty pages go through on their way to disk.
+//! The way of dirty pages to disk.
 
 use std::sync::{Arc, Mutex};
 

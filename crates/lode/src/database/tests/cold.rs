@@ -1,4 +1,4 @@
-//! What is read from the disk when nothing is in memory: counts, no times.
+//! The reads from the disk when nothing is in memory: counts, no times.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What opening finds, and says.
+//! The findings and errors of opening.
 
 use crate::pages::PageWrite;
 use std::fs;

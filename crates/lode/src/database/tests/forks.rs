@@ -19,7 +19,7 @@ fn is_refused<T>(outcome: &Result<T, LodeError>) -> bool {
 const HOWS: [&str; 9] =
     ["drop", "close", "abandon", "checkpoint", "forget", "counters", "backup", "read", "write"];
 
-/// What a child does with what it has inherited, by name, and whether it was refused if it should.
+/// The child's use of its inheritance, chosen by name, and whether it was refused if it should be.
 fn misuse(how: &str, database: Database) -> bool {
     match how {
         "drop" => {

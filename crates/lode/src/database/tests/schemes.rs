@@ -1,6 +1,6 @@
-//! What each `log` writes, as Rhino's paper lets one expect (Saito and Bershad, USENIX 1998), on a
-//! database of the shape and size of OO7's small one: 500 composite parts of 20 atomic parts, of
-//! which a traversal visits 2,187, most of them again and again.
+//! The bytes that each `log` writes, held against what Rhino's paper lets one expect (Saito and
+//! Bershad, USENIX 1998), on a database of the shape and size of OO7's small one: 500 composite
+//! parts of 20 atomic parts, of which a traversal visits 2,187, most of them again and again.
 
 use super::*;
 use crate::heap::{Heap, RecordId};
@@ -25,7 +25,7 @@ struct Oo7 {
     visits: Vec<usize>,
 }
 
-/// What a traversal cost the log.
+/// The cost of a traversal to the log.
 #[derive(Debug, Clone, Copy)]
 struct Logged {
     bytes: u64,

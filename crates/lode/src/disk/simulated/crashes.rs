@@ -41,7 +41,7 @@ impl CrashOptions {
     }
 }
 
-/// What a program did to its files, in order.
+/// The changes that a program made to its files, in order.
 #[derive(Clone)]
 pub struct Trace {
     pub(super) names: Vec<&'static str>,
@@ -56,10 +56,10 @@ pub struct Crash {
     pub point: usize,
     /// The last mark that the program had made.
     pub mark: Option<u64>,
-    /// What became of each change that was not durable. With the point, this gives the same image
+    /// The survival of each change that was not durable. With the point, this gives the same image
     /// again: [`Trace::image`].
     pub survivals: Vec<Survival>,
-    /// What is left.
+    /// The files after the crash.
     pub image: Image,
 }
 

@@ -26,7 +26,7 @@ pub struct Failure {
     pub after: u64,
     /// Whether all that follow fail, too.
     pub for_ever: bool,
-    /// What the failing call answers.
+    /// The error of the failing call.
     pub kind: io::ErrorKind,
 }
 
@@ -49,7 +49,7 @@ impl Failure {
     }
 }
 
-/// What is planned, and how often each kind of call was made.
+/// The planned failures, and how often each kind of call was made.
 #[derive(Default)]
 pub(super) struct Failures {
     planned: Vec<Failure>,

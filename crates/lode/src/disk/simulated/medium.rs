@@ -1,4 +1,4 @@
-//! What has reached the medium, and what a crash makes of the rest.
+//! The bytes that have reached the medium, and those that a crash leaves of the rest.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::disk::contents::{Contents, Patch};
 use crate::disk::simulated::Simulation;
 use crate::random::Random;
 
-/// What a medium writes as one. Sectors lie at multiples of this in the file.
+/// The bytes that a medium writes as one. Sectors lie at multiples of this in the file.
 pub const SECTOR_BYTES: usize = 512;
 
-/// What a crash made of one change that was not durable.
+/// The part of one change that survives a crash if it was not durable.
 ///
 /// Changes that were kept take effect in the order in which they were made. That covers other
 /// orders, too: that the second of two writes to a sector came first and was overwritten looks as
@@ -87,7 +87,7 @@ pub(super) enum Change {
     SetLen(u64),
 }
 
-/// What happened, in order.
+/// The events, in order.
 #[derive(Clone)]
 pub(super) enum Event {
     Change { file: usize, change: Change },
@@ -259,7 +259,7 @@ impl Medium {
         self.pending = left;
     }
 
-    /// What a crash leaves. Changes beyond the end of `survivals` are lost.
+    /// The files that a crash leaves. Changes beyond the end of `survivals` are lost.
     pub(super) fn image(&self, names: &[&'static str], survivals: &[Survival]) -> Image {
         let mut files = self.files.clone();
         files.resize(names.len(), Contents::default());

@@ -49,7 +49,7 @@ pub struct Simulation(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     names: Vec<&'static str>,
-    /// What reads see.
+    /// The bytes that reads see.
     cache: Vec<Contents>,
     medium: Medium,
     /// Since recording began: where it began, and what happened.
@@ -117,7 +117,7 @@ impl Simulation {
         self.state().happen(Event::Mark(mark));
     }
 
-    /// What happened since [`Simulation::record`]; nothing if that was never called.
+    /// The changes since [`Simulation::record`]; nothing if that was never called.
     pub fn trace(&self) -> Trace {
         let state = self.state();
         let (start, events) =
@@ -130,13 +130,13 @@ impl Simulation {
         self.state().medium.pending.len()
     }
 
-    /// What a crash now would leave. Changes beyond the end of `survivals` are lost.
+    /// The files that a crash now would leave. Changes beyond the end of `survivals` are lost.
     pub fn image(&self, survivals: &[Survival]) -> Image {
         let state = self.state();
         state.medium.image(&state.names, survivals)
     }
 
-    /// What a crash now might leave, chosen by the options' seed.
+    /// The files that a crash now might leave, chosen by the options' seed.
     pub fn random_image(&self, options: &CrashOptions) -> Image {
         let state = self.state();
         let mut random = Random::new(options.seed);
@@ -144,7 +144,7 @@ impl Simulation {
         state.medium.image(&state.names, &survivals)
     }
 
-    /// What is left when the program is killed and the machine goes on: all that was written.
+    /// The files when the program is killed and the machine goes on: all that was written.
     pub fn killed(&self) -> Image {
         let state = self.state();
         Image { names: state.names.clone(), files: state.cache.clone() }

@@ -37,7 +37,7 @@ impl TestDisk {
         self.inner.lock().unwrap().bytes.clone()
     }
 
-    /// What a crash leaves at worst.
+    /// The worst that a crash leaves.
     pub fn synced(&self) -> Vec<u8> {
         self.inner.lock().unwrap().synced.clone()
     }

@@ -125,7 +125,7 @@ fn a_header_with_one_copy_torn_is_not_lost_when_it_is_written_again() {
     for torn in [0, 2_048] {
         let mut bytes = disk.bytes();
         bytes[torn..torn + 64].fill(0xee);
-        // What the disk holds after one change more each time.
+        // The disk's content after one change more each time.
         let mut states = vec![bytes.clone()];
         for nth in 0.. {
             let (disk, log) = open(bytes.clone());
@@ -264,7 +264,7 @@ fn only_an_empty_log_is_cut_back_and_goes_on_afterwards() {
     log.make_durable(expected[0].lsn, Sync::Group).unwrap();
     assert_eq!(records(&open(disk.synced()).1), expected);
     assert_eq!(records(&open(disk.bytes()).1), expected);
-    // What was cut off is not taken for room.
+    // The part that was cut off is not taken for room.
     log.make_room(grown_bytes as u64 / 2).unwrap();
     assert!(disk.bytes().len() > grown_bytes / 2);
 }

@@ -63,8 +63,9 @@ fn after_any_failure_the_log_is_closed_and_what_was_acknowledged_is_there() {
         for left in [disk.synced(), disk.bytes()] {
             let (_, opened) = open(left);
             let read: Vec<Lsn> = records(&opened).iter().map(|record| record.lsn).collect();
-            // What lies before was given up by a checkpoint or a new epoch that did succeed, or
-            // whose failure came after it was durable: its caller had brought it to the volume.
+            // Records before the checkpoint were given up by one, or by a new epoch, that did
+            // succeed, or whose failure came after it was durable: its caller had brought it to the
+            // volume.
             let mut needed = durable.iter().filter(|&&lsn| lsn >= opened.checkpoint());
             assert!(needed.all(|lsn| read.contains(lsn)), "{nth}: {durable:?} but {read:?}");
         }
@@ -130,7 +131,7 @@ fn a_full_disk_is_told_and_nothing_was_appended() {
     };
     assert!(matches!(error, LodeError::Full { what: "the log" }), "{error}");
     assert_eq!(count, 4_096 / 32);
-    // What was appended can still be committed, and with room the log goes on.
+    // A record that was appended can still be committed, and with room the log goes on.
     log.write_out().unwrap();
     assert_eq!(records(&log).len() as u64, count);
     assert!(matches!(log.make_room(1), Err(LodeError::Full { .. })));

@@ -29,7 +29,7 @@ const MARK: u64 = 1_000;
 /// When a device dies: among so many of its calls.
 const CALLS: usize = 60;
 
-/// What becomes of a device with the crash.
+/// The fate of a device in the crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// Both are there again.
@@ -62,13 +62,13 @@ fn with_one_copy_dead_stale_or_torn_nothing_acknowledged_is_lost() {
         Workload::record(workloads).check(&mut seen);
     }
     show(format!("{seen:?} of {workloads} workloads"));
-    // What never happened was not tested.
+    // An event that never happened was not tested.
     let Seen { opened, alone, refused, taken, never, again, filled, .. } = seen;
     let all = [opened, alone, refused, taken, never, again, filled];
     assert!(all.iter().all(|&count| count > 0), "{seen:?}");
 }
 
-/// What a workload did to both copies, and the states that it went through.
+/// The changes that a workload made to both copies, and the states that it went through.
 struct Workload {
     tactics: Tactics,
     seed: u64,
@@ -279,7 +279,7 @@ impl Workload {
         }
         database.close().unwrap_or_else(|error| panic!("{error}: {}", told()));
         assert!(are_alike(&machine.simulation.killed()), "the copies differ: {}", told());
-        // What was not synced when it was closed is of no account.
+        // Writes that were not synced when it was closed are of no account.
         let image = machine.simulation.image(&[]);
         let gone = random.below(2);
         let machine = self::machine(&image, Fate::Dead(gone));

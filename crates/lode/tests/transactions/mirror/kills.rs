@@ -124,7 +124,7 @@ fn run_and_kill(folder: &Path, variant: &str, lines: usize) -> u64 {
     }
     told.by_ref().take(lines).for_each(|line| note(&line));
     child.kill().unwrap();
-    // What it told until it died counts, too.
+    // Commits told until it died count, too.
     told.for_each(|line| note(&line));
     child.wait().unwrap();
     last

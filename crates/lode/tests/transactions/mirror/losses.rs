@@ -57,7 +57,7 @@ fn a_page_damaged_in_one_copy_is_read_from_the_other_and_mended() {
         assert_eq!(state_of(&database).unwrap(), state);
         let mended = database.mirror().unwrap().mended;
         assert_eq!(standings(&database), ["in step"; 2]);
-        // What is never read is not mended; of the first copy everything is read here.
+        // A page that is never read is not mended; of the first copy everything is read here.
         if damaged == 0 {
             assert_eq!(mended, PAGES as u64);
             assert!(are_alike(&machine.simulation.killed()));

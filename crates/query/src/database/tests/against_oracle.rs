@@ -128,7 +128,8 @@ fn checked(
     let expected = oracle.answer(program).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (at, text) in TACTICS.into_iter().enumerate() {
-        // What a query leaves as it is, all of them ask: to load it takes longer than to ask.
+        // A relation that a query leaves as it is, all of them share: to load it takes longer than
+        // to ask.
         let name = if *is_change { format!("{at}.lode") } else { "random.lode".to_owned() };
         let path = folder.path().join(name);
         if !path.exists() {

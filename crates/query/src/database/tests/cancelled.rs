@@ -61,7 +61,7 @@ where
             thread::yield_now();
         }
         database.cancel();
-        // What it waits for is still locked.
+        // The lock that it waits for is still held.
         waiting.join().unwrap().err().expect("it was cancelled")
     })
 }

@@ -70,7 +70,7 @@ fn an_end_of_an_index_is_the_least_value_or_the_greatest() {
                 let told = format!("{tactics}, {storage}");
                 let asked = "retrieve (x = min(r.k), y = max(r.k))";
                 assert_eq!(of(asked), (integers(-50, 49), 2), "{told}");
-                // What is gone is at no end, and what has come may be.
+                // A tuple that is gone is at no end, and one that has come may be.
                 let changed = "range of r is r delete r where r.k < -40 or r.k = 49
                     replace r (k = 1000) where r.k = 0";
                 database.execute(changed, &[]).unwrap();

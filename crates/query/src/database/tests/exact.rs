@@ -94,7 +94,7 @@ fn holds(left: Number, operator: &str, right: Number) -> bool {
     }
 }
 
-/// What an attribute of that type can have of all numbers.
+/// The numbers that an attribute of that type can have.
 fn values(type_: &str) -> Vec<Number> {
     let integers = INTEGERS.into_iter().chain([i64::MIN]);
     let within = |bits: u32| {

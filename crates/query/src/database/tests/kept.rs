@@ -1,4 +1,4 @@
-//! What is kept of texts and of the catalog is what would be made anew after every change.
+//! Whatever is kept of texts and of the catalog equals what would be made anew after every change.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,4 +1,4 @@
-//! What no relation can be is refused wherever relations are made, and harms nothing.
+//! A relation that cannot be is refused wherever relations are made, and harms nothing.
 
 use super::*;
 

@@ -154,7 +154,7 @@ fn a_budget_without_room_for_buffers_is_refused() {
     assert!(error.contains("needs more than the memory budget"), "{error}");
 }
 
-/// What stores `r` anew or makes an index of it, and what the budget is too small for.
+/// Commands that store `r` anew or make an index of it, and need more than the budget.
 const STORING: [&str; 6] = [
     "index on r is x (k)",
     "index on r is x (t, k)",

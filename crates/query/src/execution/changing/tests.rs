@@ -1,4 +1,4 @@
-//! What the sinks that change relations keep, and what they make of it at the end.
+//! The tuples that the sinks that change relations keep, and the changes that they make at the end.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

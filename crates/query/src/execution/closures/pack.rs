@@ -13,7 +13,7 @@ use crate::tuple::{Field, Value, width, write};
 /// Puts one value into its place.
 type Put = Box<dyn Fn(&Row<'_>, &mut [u8]) -> Result<(), Fault>>;
 
-/// What fills one piece of the tuple.
+/// The source of one piece of the tuple.
 enum Piece {
     /// Bytes of a slot's tuple.
     Copy { slot: usize, from: usize, to: usize, bytes: usize },

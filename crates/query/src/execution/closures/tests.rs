@@ -1,5 +1,5 @@
-//! What closures know before the first row. What they mean is tested for all executors together,
-//! in `execution/meaning.rs`.
+//! The facts that closures know before the first row. What they mean is tested for all executors
+//! together, in `execution/meaning.rs`.
 
 use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::{BinaryOperator, Span};

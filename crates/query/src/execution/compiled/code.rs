@@ -48,21 +48,21 @@ pub(super) struct Code {
     pub begin: Begin,
     pub machine: Machine,
     pub parts: Parts,
-    /// What the sink gets.
+    /// The form in which the sink gets its rows.
     pub end: End,
     pub report: Report,
 }
 
-/// What was compiled.
+/// The report of a compilation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Report {
     /// From the pipeline to executable code.
     pub elapsed_ns: u64,
-    /// What is not compiled: the routines that are called for it, by name.
+    /// The routines that are not compiled: the routines that are called for it, by name.
     pub called: Vec<&'static str>,
 }
 
-/// What functions refer to.
+/// The values and places that functions refer to.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     /// Expressions whose values are known before the pipeline starts.
@@ -86,7 +86,7 @@ pub(super) struct Target {
     pub span: Span,
 }
 
-/// What is staged for the sink, and how many rows of it.
+/// The form of the rows staged for the sink, and the most of them.
 #[derive(Debug)]
 pub(super) struct End {
     pub rows_max: usize,
@@ -113,7 +113,7 @@ pub(super) enum Key {
     Tuple { bytes: usize },
 }
 
-/// What an aggregate is fed with.
+/// The argument that an aggregate is fed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Argument {
     pub aggregate: usize,

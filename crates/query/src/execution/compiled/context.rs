@@ -1,5 +1,5 @@
-//! What compiled code and Rust share while a pipeline runs: memory of a fixed form, and the
-//! routines of Rust that compiled code calls.
+//! The state that compiled code and Rust share while a pipeline runs: memory of a fixed form, and
+//! the routines of Rust that compiled code calls.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -17,7 +17,7 @@ pub(super) struct Context {
     pub constants: *const Cell,
     /// The address of each routine.
     pub routines: *const *const u8,
-    /// What the last probe found.
+    /// The tuples that the last probe found.
     pub matches: *const *const u8,
     /// For each step a tuple, where it removes duplicates.
     pub buffers: *const *mut u8,
@@ -75,10 +75,11 @@ pub(super) const INTEGER: u64 = 1;
 pub(super) const REAL: u64 = 2;
 pub(super) const TEXT: u64 = 3;
 
-/// What a function, and each routine that may fail, answers then. Why is in the run.
+/// The answer by which a function, and each routine that may fail, stops the pipeline. The reason
+/// is in the run.
 pub(super) const STOPPED: u64 = u64::MAX;
 
-/// What a function answers that wants no other row of its source.
+/// The answer of a function that wants no other row of its source.
 pub(super) const FOUND: u64 = 1;
 
 /// A compiled function: takes so many rows of its source, of which it gets tuples and record ids.
@@ -147,7 +148,7 @@ pub(super) enum Routine {
     Distinct,
     /// An inner source for this row.
     Loop,
-    /// What is staged, to the sink.
+    /// Pass the staged rows to the sink.
     Flush,
 }
 
@@ -197,7 +198,7 @@ impl Routine {
         }
     }
 
-    /// What it does for an expression or a step; None for what every pipeline calls now and then.
+    /// Its work for an expression or a step; None for what every pipeline calls now and then.
     pub fn name(self) -> Option<&'static str> {
         Some(match self {
             Self::Fault | Self::Copy | Self::Flush | Self::Loop => return None,

@@ -1,4 +1,4 @@
-//! What a plan was compiled to, as text.
+//! The code that a plan was compiled to, as text.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! What only compiled code has: its memory, its cache, and Rust that panics beneath it. Whole
-//! pipelines and the meaning of expressions are tested for all executors together.
+//! The parts that only compiled code has: its memory, its cache, and Rust that panics beneath it.
+//! Whole pipelines and the meaning of expressions are tested for all executors together.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

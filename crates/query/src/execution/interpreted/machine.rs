@@ -11,7 +11,7 @@ use crate::execution::evaluation::Row;
 use crate::tuple::trimmed;
 use crate::tuple::{Value, compare_mixed, compare_reals, compare_texts, read_integer, read_real};
 
-/// What the stack holds.
+/// A value on the stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry<'r> {
     /// A truth is an integer, 1 or 0.
@@ -65,7 +65,7 @@ impl<'r> Entry<'r> {
     }
 }
 
-/// What an interpretation works on.
+/// The state that an interpretation works on.
 pub(super) struct Machine<'r, 'c> {
     pub row: Row<'r>,
     pub stack: Vec<Entry<'r>>,
@@ -139,7 +139,7 @@ pub(super) fn interpret<'r>(
 ) -> Result<Entry<'r>, Fault> {
     machine.calls.interpret.set(machine.calls.interpret.get() + 1);
     let (mut at, bottom) = (0, machine.stack.len());
-    // What the disjunctions so far say, and what the parts of this one do.
+    // The truth of the disjunctions so far, and of the parts of this one.
     let (mut all, mut any) = (Some(true), Some(false));
     loop {
         let mut symbol = getsymbol(symbols, &mut at, machine);

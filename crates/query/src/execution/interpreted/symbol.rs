@@ -4,7 +4,7 @@ use loadstone_quel::check::resolved::Function;
 use loadstone_quel::pattern::Pattern;
 use loadstone_quel::tree::{BinaryOperator, Span};
 
-/// What a symbol or an entry of the stack is.
+/// The type of a symbol or of an entry of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     /// A little-endian integer of 1, 2, 4 or 8 bytes.

@@ -82,7 +82,7 @@ pub(in crate::execution) struct Building {
     hashes: Vec<u64>,
 }
 
-/// What they became.
+/// The hash table that they became.
 #[derive(Debug)]
 pub(in crate::execution) struct Built {
     pub shape: Shape,

@@ -1,4 +1,5 @@
-//! What later steps need of a row, as a tuple: its slots' fields, record ids, and maybe a hash.
+//! The part of a row that later steps need, as a tuple: its slots' fields, record ids, and maybe a
+//! hash.
 
 use std::collections::BTreeSet;
 
@@ -176,7 +177,7 @@ fn slot_of(source: &Source, filled: &mut BTreeSet<usize>) {
     }
 }
 
-/// What a source reads of earlier slots.
+/// Report the expressions that a source reads of earlier slots.
 pub(in crate::execution) fn source_exprs(source: &Source, reads: &mut dyn FnMut(&Expr)) {
     match source {
         Source::First { source, condition } => {
@@ -272,7 +273,7 @@ fn near(wanted: &Wanted, slot: usize) -> Option<Near> {
     Some(Near(first, last))
 }
 
-/// What an expression reads of which slot.
+/// Gather the columns and record ids that an expression reads of each slot.
 pub(in crate::execution) fn columns(expr: &Expr, wanted: &mut Wanted, ids: &mut BTreeSet<usize>) {
     match expr {
         Expr::Integer(_)

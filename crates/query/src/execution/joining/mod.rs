@@ -17,5 +17,5 @@ pub(super) use build::{Building, Built};
 pub(super) use form::{RowForm, looked_at, looked_at_first};
 pub(super) use pairs::Aside;
 
-/// What the budget's error calls it.
+/// The name of this part in the budget's error.
 const WHAT: &str = "the hash table of a join";

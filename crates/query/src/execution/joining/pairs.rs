@@ -109,7 +109,7 @@ impl Aside {
     }
 }
 
-/// What takes a table and rows, one after another.
+/// A function that takes a table and rows, one after another.
 pub(in crate::execution) type Take<'t> =
     dyn FnMut(&RowForm, &Arc<JoinTable>, &[u8]) -> Result<()> + 't;
 

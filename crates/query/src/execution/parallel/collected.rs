@@ -1,4 +1,5 @@
-//! What each of several threads keeps of a sink's tuples by itself, until the sink takes it over.
+//! The tuples of a sink that each of several threads keeps by itself, until the sink takes them
+//! over.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,7 +59,7 @@ const PASSED_BYTES: usize = 64 << 10;
 /// A thread's way to the sink that all fill.
 pub(super) struct Filling<'l, 'm, 's> {
     central: &'l Mutex<Central<'m, 's>>,
-    /// What it keeps; None where tuples are handed on.
+    /// The tuples it keeps; None where tuples are handed on.
     part: Option<Collected>,
     /// Set when a thread has had no memory for a tuple: then none keeps any.
     is_crowded: &'l AtomicBool,

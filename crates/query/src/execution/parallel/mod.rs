@@ -210,7 +210,7 @@ impl Failure {
     }
 }
 
-/// What a thread did: its work, and the rows of each step where they are counted.
+/// The counts of a thread: its work, and the rows of each step where they are counted.
 type Done = (Work, Option<Vec<u64>>);
 
 /// Run tasks, the first in this thread and each other in one of its own, to their ends; what each

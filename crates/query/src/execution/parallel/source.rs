@@ -21,7 +21,7 @@ const NO_ROW: Row<'static> = Row { tuples: &[], ids: &[] };
 ///
 /// # Errors
 ///
-/// What reading and computing bounds say.
+/// The error of reading and of computing bounds.
 pub(super) fn parts(pipeline: &Pipeline, threads: usize, state: &State<'_>) -> Result<Vec<Part>> {
     let scan = match &pipeline.source {
         Source::Once | Source::First { .. } | Source::End { .. } | Source::Merge { .. } => {

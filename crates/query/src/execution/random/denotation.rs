@@ -1,4 +1,4 @@
-//! What an expression means, written down once more and as plainly as can be.
+//! The meaning of an expression, written down once more and as plainly as can be.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::tuple::{OwnedValue, Value};
 /// Where a value cannot be computed, the place of the first operator that fails.
 pub type Meaning<T> = Result<Option<T>, Span>;
 
-/// What a value means for a row of two tuples' values; their record ids are 10 and 11.
+/// The meaning of a value for a row of two tuples' values; their record ids are 10 and 11.
 pub fn meaning(expr: &Expr, row: &[Vec<OwnedValue>]) -> Meaning<OwnedValue> {
     let value = match expr {
         Expr::Integer(value) => OwnedValue::Integer(*value),
@@ -132,7 +132,7 @@ fn number(value: &OwnedValue) -> f64 {
     }
 }
 
-/// What a condition means; None where a null leaves it open.
+/// The meaning of a condition; None where a null leaves it open.
 pub fn truth(expr: &Expr, row: &[Vec<OwnedValue>]) -> Meaning<bool> {
     Ok(match expr {
         Expr::Compare { operator, left, right } => {

@@ -26,7 +26,7 @@ pub(super) struct Source {
     pub first: Option<First>,
 }
 
-/// What the first tuple that counts must fulfil.
+/// The condition that the first tuple that counts must fulfil.
 pub(super) type First = Option<Box<dyn Condition>>;
 
 pub(super) enum From {
@@ -69,7 +69,7 @@ pub(super) enum Stage {
     },
 }
 
-/// What the sink gets of each row.
+/// The form in which the sink gets each row.
 pub(super) enum Target {
     /// A tuple.
     Tuple { packer: Box<dyn Packer>, tuple: Vec<u8> },

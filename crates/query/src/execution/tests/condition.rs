@@ -26,7 +26,7 @@ pub(super) fn condition() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// What such a condition says of a key's row; None where a null leaves it open.
+/// The truth of such a condition for a key's row; None where a null leaves it open.
 pub(super) fn truth(expr: &Expr, key: i64) -> Option<bool> {
     // Twice the value, which is an integer for the reals, too.
     let value = |expr: &Expr| match expr {

@@ -74,7 +74,7 @@ impl Accelerator {
     ///
     /// # Errors
     ///
-    /// What reading says, and what the condition cannot be computed for.
+    /// The error of reading, or of the condition.
     pub fn next_batch(
         &mut self,
         scan: &mut Scan,

@@ -19,7 +19,7 @@ use crate::tuple::HASH_SEED;
 /// Integers from 0 to below this have a place of their own by value, without a hash.
 const DIRECT_MAX: usize = 1 << 16;
 
-/// What a pipeline computes for its aggregation.
+/// The values that a pipeline computes for its aggregation.
 pub(super) struct Feed {
     keys: Keys,
     updates: Vec<Updated>,

@@ -33,7 +33,7 @@ impl First {
     ///
     /// # Errors
     ///
-    /// What reading and computing say, and what `push` does.
+    /// The error of reading, of computing, or of `push`.
     pub fn each(
         &mut self,
         rows: &Rows,

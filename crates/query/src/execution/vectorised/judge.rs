@@ -11,7 +11,7 @@ use crate::relation::{Near, TupleBatch};
 pub(super) struct Judge {
     condition: Condition,
     slot: usize,
-    /// What of each tuple is wanted near, before it is looked at.
+    /// The part of each tuple to bring near before it is looked at.
     pub near: Option<Near>,
     rows: Rows,
     qualified: Vec<u16>,

@@ -46,7 +46,7 @@ impl Narrow {
     ///
     /// # Errors
     ///
-    /// What reading says, and what a condition cannot be computed for.
+    /// The error of reading, or of a condition.
     pub fn next_batch(
         &mut self,
         scan: &mut Scan,

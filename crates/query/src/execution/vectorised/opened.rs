@@ -26,7 +26,7 @@ impl Inner {
     ///
     /// # Errors
     ///
-    /// What reading and computing say, and that it is no source of tuples by themselves.
+    /// The error of reading or computing, and of a source that has no tuples by themselves.
     pub fn open(&mut self, rows: &Rows, row: u16, state: &mut State<'_>) -> Result<Opened> {
         let one = [row];
         let way = match self {
@@ -65,7 +65,7 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// What reading says.
+    /// The error of reading.
     pub fn next_batch(&mut self, inner: &mut Inner, state: &mut State<'_>) -> Result<bool> {
         match (&mut self.way, inner) {
             (Way::Scan(scan), Inner::Scan { accelerator: Some(accelerator), .. }) => {

@@ -16,7 +16,7 @@ const BLOCK_TUPLES: usize = 32;
 /// How many tuples ahead the memory is asked for what will be copied.
 const AHEAD: usize = 12;
 
-/// What a processor fetches at once.
+/// The bytes that a processor fetches at once.
 const LINE_BYTES: usize = 64;
 
 /// Writes one tuple for each selected row.

@@ -7,7 +7,7 @@ use crate::execution::State;
 /// few that vectors stay in the first cache (Boncz, Zukowski, Nes: MonetDB/X100, CIDR 2005).
 pub(super) const ROWS_MAX: usize = 1024;
 
-/// What a pipeline or a loop does with a batch.
+/// A function to which a pipeline or a loop gives a batch.
 pub(super) type Push<'p> = dyn FnMut(&mut Rows, &mut State<'_>) -> Result<()> + 'p;
 
 /// Positions of rows in a batch, ascending.

@@ -133,7 +133,7 @@ impl Inner {
         })
     }
 
-    /// What of each tuple of a scan is wanted near.
+    /// The part of each tuple of a scan to bring near.
     pub fn bring_near(&mut self, wanted: Option<Near>) {
         if let Self::Scan { near, .. } = self {
             *near = wanted;
@@ -175,7 +175,7 @@ impl Inner {
     ///
     /// # Errors
     ///
-    /// What reading says, and what `push` does.
+    /// The error of reading, or of `push`.
     pub fn run(
         &mut self,
         out: &mut Rows,
@@ -195,7 +195,7 @@ impl Inner {
     ///
     /// # Errors
     ///
-    /// What reading says, and what `push` does.
+    /// The error of reading, or of `push`.
     pub fn each(
         &mut self,
         rows: &Rows,

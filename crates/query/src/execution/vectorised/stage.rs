@@ -102,7 +102,7 @@ impl Stage {
 ///
 /// # Errors
 ///
-/// What computing, reading or receiving says.
+/// The error of computing, reading or receiving.
 pub(super) fn push(
     all: &mut [Stage],
     rows: &mut Rows,

@@ -148,7 +148,7 @@ impl Computed {
         Self::of(Operation::Call { function, argument, span }, type_, may_be_null)
     }
 
-    /// What it yields.
+    /// The type of its values.
     pub fn type_(&self) -> Type {
         self.result.type_
     }
@@ -219,7 +219,7 @@ impl Computed {
     }
 }
 
-/// What a field of that kind holds.
+/// The type of a field of that kind.
 pub(super) fn type_of(kind: Kind) -> Type {
     match kind {
         Kind::Integer { .. } => Type::Integer,

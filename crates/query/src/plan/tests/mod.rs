@@ -62,7 +62,7 @@ fn operations(edition: &str) -> Vec<(String, String, String)> {
                 let (design, _) = design.split_once(',').unwrap();
                 operations.push(((*name).to_owned(), design.to_owned(), program.to_owned()));
             }
-            // What undoes an update is a program, too.
+            // The program that undoes an update is an operation, too.
             [undo] if *undo == "undo" => {
                 let (name, design, _) = operations.last().unwrap().clone();
                 operations.push((format!("{name} undone"), design, program.to_owned()));
@@ -167,7 +167,8 @@ fn an_optimizer_decides_whether_an_index_is_taken() {
     }
 }
 
-/// What the first pipelines of a statement read, under `optimizer=cost`, `rules` and `none`.
+/// The first pipelines of a statement read an end of an index, or all of it, under
+/// `optimizer=cost`, `rules` and `none`.
 #[test]
 fn an_end_of_an_index_answers_for_the_least_and_the_greatest() {
     let facts = Facts::wisconsin("1993", "indexed");

@@ -1,4 +1,4 @@
-//! What is written of a relation is read again, by its transaction and by later ones.
+//! The catalog's records of a relation are read again, by its transaction and by later ones.
 
 use loadstone_quel::schema::Kind;
 use lode::PageWrite;

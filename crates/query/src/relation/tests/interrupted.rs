@@ -17,7 +17,7 @@ fn stored(writing: &mut Writing, layout: FileLayout) -> RelationInfo {
     loader.finish(writing).unwrap()
 }
 
-/// What one does to the relation when its transaction was to end before.
+/// The error of using the relation when its transaction was to end before.
 fn told<R>(
     layout: FileLayout,
     act: impl FnOnce(&mut Writing, RelationInfo, RecordId) -> Result<R>,

@@ -98,7 +98,7 @@ fn contents(pages: &impl PageRead, info: &Arc<RelationInfo>) -> BTreeMap<u64, Ve
     collect(pages, || Relation::open(info).scan(pages).unwrap())
 }
 
-/// What a scan gives, and no less and no more what several give that share it.
+/// The tuples of a scan, checked against those of several scans that share it.
 fn collect(pages: &impl PageRead, scan: impl Fn() -> Scan) -> BTreeMap<u64, Vec<u8>> {
     let (mut found, mut together) = (BTreeMap::new(), BTreeMap::new());
     let mut alone = scan();

@@ -17,7 +17,7 @@ use crate::tuple::Value;
 #[derive(Clone, Copy)]
 pub(super) struct Handle(*mut Context);
 
-/// What [`Context::run`] leads to.
+/// The state behind [`Context::run`].
 struct Linked<'l> {
     run: &'l mut Run<'l>,
     /// Under which name the state is known at the moment.
@@ -80,7 +80,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// What a routine stopped it for.
+    /// The error for which a routine stopped it.
     pub fn call(
         self,
         function: usize,
@@ -117,7 +117,7 @@ impl Handle {
         unsafe { (*(*self.0).frame.add(slot)).id = id };
     }
 
-    /// What a slot of the frame has.
+    /// The value of a slot of the frame.
     pub fn frame(self, slot: usize) -> Place {
         // SAFETY: as of `set_frame`.
         unsafe { *(*self.0).frame.add(slot) }

@@ -18,7 +18,7 @@ pub(super) enum End<'r> {
     Aggregation(Box<Feed<'r>>),
 }
 
-/// What an aggregation is fed with.
+/// The aggregation that is fed, and its arguments.
 pub(super) struct Feed<'r> {
     into: &'r mut Partitions,
     key: Key,

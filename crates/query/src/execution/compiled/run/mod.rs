@@ -26,7 +26,7 @@ use end::End;
 use source::{Kept, Source};
 use stage::Stage;
 
-/// What only Rust knows of a pipeline that runs.
+/// The state of a running pipeline that only Rust knows.
 struct Run<'r> {
     code: Arc<Code>,
     /// One for each function.
@@ -73,7 +73,7 @@ pub(super) fn run(
     rounds::run(pipeline, (by, &way), &known, passed, state)
 }
 
-/// What goes from one code of a pipeline to the next.
+/// The state that goes from one code of a pipeline to the next.
 struct Passed<'r> {
     stages: Vec<Stage>,
     end: End<'r>,

@@ -16,7 +16,7 @@ use crate::plan::Pipeline;
 use crate::table::{Duplicates, JoinTable};
 use crate::tuple::Layout;
 
-/// What a step has put aside.
+/// The rows that a step has put aside.
 enum Rest {
     /// Rows that look for entries of other tables.
     Rows(Box<Aside>),
@@ -53,7 +53,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a step has put aside, if it has.
+/// The rows that a step has put aside, if it has.
 fn rest_of(of: &mut Stage, state: &mut State<'_>) -> Option<Rest> {
     match of {
         Stage::Probe { table, aside, .. } => {

@@ -47,12 +47,12 @@ pub(super) enum Source {
 
 type Limit = Option<(usize, bool)>;
 
-/// What is kept from one run of a source to the next.
+/// The buffers kept from one run of a source to the next.
 #[derive(Default)]
 pub(super) struct Kept {
     /// For its memory.
     batch: TupleBatch,
-    /// What holds the tuples of a scan against its condition.
+    /// The accelerator that holds the tuples of a scan against its condition.
     accelerator: Option<Accelerator>,
     merge: Option<Box<Merge>>,
 }
@@ -83,7 +83,7 @@ impl Source {
     pub fn new(source: &plan::Source, cell: usize, state: &State<'_>) -> Result<Self> {
         use plan::Source as P;
         Ok(match source {
-            // What makes it the first is in the code.
+            // The condition that makes it the first is in the code.
             P::First { source, .. } => return Self::new(source, cell, state),
             P::Once => Self::Once,
             P::Scan { relation, slot, .. } => Self::Scan(state.relation(relation, *slot)?),
@@ -128,7 +128,7 @@ pub(super) fn bounds(
 ///
 /// # Errors
 ///
-/// What reading says, and what the function stopped for.
+/// The error of reading, or the one that the function stopped for.
 pub(super) fn each(handle: Handle, function: usize) -> Result<()> {
     let source = handle.with(|run, _| Arc::clone(&run.sources[function]));
     match &*source {

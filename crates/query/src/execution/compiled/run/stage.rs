@@ -1,4 +1,4 @@
-//! What a step needs while its pipeline runs.
+//! The state that a step needs while its pipeline runs.
 
 use std::sync::Arc;
 

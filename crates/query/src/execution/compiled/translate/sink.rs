@@ -21,7 +21,7 @@ const ROWS_MAX: usize = 1024;
 /// Bytes of staged tuples that stay in the processor's second cache.
 const BYTES_MAX: usize = 128 << 10;
 
-/// What will be staged for a sink.
+/// The form of the rows staged for a sink.
 pub(super) fn end(pipeline: &crate::plan::Pipeline, by: Option<&Layout>) -> End {
     let Sink::Aggregate { updates, .. } = &pipeline.sink else {
         let bytes = Packed::of(&pipeline.sink).map_or(0, |form| form.layout.bytes);
@@ -189,7 +189,7 @@ impl Translator<'_, '_> {
         Computed { content, ..value }
     }
 
-    /// What the row does to an aggregate.
+    /// Feed the row to an aggregate.
     fn feed(
         &mut self,
         (number, conditional): (usize, usize),

@@ -116,7 +116,7 @@ impl Translator<'_, '_> {
     }
 }
 
-/// What a source must know of the row: a key, or a lower and an upper bound.
+/// The values of the row that a source must know: a key, or a lower and an upper bound.
 fn bounds(source: &Source) -> Vec<&Expr> {
     match source {
         Source::First { source, .. } => bounds(source),

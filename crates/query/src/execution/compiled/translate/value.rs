@@ -18,7 +18,7 @@ pub(super) struct Computed {
     pub null: Option<Value>,
 }
 
-/// What a value is made of.
+/// The values that a value is made of.
 #[derive(Clone, Copy)]
 pub(super) enum Content {
     Integer(Value),

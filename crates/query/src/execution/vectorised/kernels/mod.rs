@@ -30,12 +30,12 @@ pub struct Kernels {
 /// Keeps the positions of a selection whose values lie between two, or do not.
 type Keep<T> = fn(&mut Vec<u16>, &[T], (T, T), bool);
 
-/// What loops are made of.
+/// The instructions that loops are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InstructionSet {
     /// One value at a time.
     Scalar,
-    /// What every processor of the kind has.
+    /// The instructions that every processor of the kind has.
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2,
