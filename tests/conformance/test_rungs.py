@@ -88,6 +88,26 @@ def test_the_engines_own_timers_tell_a_part_of_what_a_clock_does(loaded: Engine,
     stay_unless_unsupported(loaded, ask)
 
 
+@pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE, APPEND])
+def test_phases_are_what_the_clock_saw_and_no_more(loaded: Engine, text: str) -> None:
+    before = loaded.phases()
+    if before is None:
+        assert loaded.name != "lode"
+        return
+    begun_ns = clock_ns()
+    statement = said(loaded, text)
+    if text == RETRIEVE:
+        loaded.fetch(statement)
+    else:
+        loaded.run(statement)
+    elapsed_ns = clock_ns() - begun_ns
+    after = loaded.phases() or {}
+    took = {name: ns - before[name] for name, ns in after.items() if ns > before[name]}
+    assert 0 < sum(took.values()) <= elapsed_ns
+    kept = {"reading", "beginning", "planning"}
+    assert took.keys() - kept == ({"rows"} if text == RETRIEVE else {"changing", "committing"})
+
+
 def test_a_failure_within_is_taken_back_too(loaded: Engine) -> None:
     with suppress(UnsupportedError):
         with pytest.raises(ZeroDivisionError), loaded.taken_back():

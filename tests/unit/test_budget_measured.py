@@ -161,6 +161,24 @@ def test_own_times_are_medians_and_one_that_is_refused_leaves_the_rungs(
     )
 
 
+def test_phases_are_of_the_median_sample_and_add_up_to_its_time(worker, monkeypatch):
+    counted_ns = {"rows": 0, "waiting": 0}
+    monkeypatch.setattr(SqliteEngine, "phases", lambda self: dict(counted_ns))
+    run = SqliteEngine.run
+
+    def phased(self, text):
+        counted_ns["rows"] += 70
+        return run(self, text)
+
+    monkeypatch.setattr(SqliteEngine, "run", phased)
+    monkeypatch.setattr(ladder_timer, "OWN_TIMES_NS", 10**12)
+    told = worker.answer(TellRungs(block(times=1), RUNGS)).own_times
+    (rows, outside) = told
+    assert (rows.name, rows.executions, rows.elapsed_ns) == ("rows", 5, 70)
+    assert (outside.name, outside.executions) == ("outside its phases", 5)
+    assert outside.elapsed_ns > 0
+
+
 UNPRIVILEGED = """
 import os, sys
 os.setgid(65534); os.setuid(65534)

@@ -12,6 +12,7 @@ pub mod error;
 pub mod execution;
 pub mod expression;
 pub mod memory;
+pub mod phases;
 pub mod place;
 pub mod plan;
 pub mod relation;

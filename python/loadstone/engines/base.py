@@ -113,6 +113,12 @@ class Engine(System):
         del statement
         return {}
 
+    def phases(self) -> Mapping[str, int] | None:
+        """The time of all statements so far, ns by the name of each phase, where the engine counts
+        it exactly: phases that follow upon one another, so that they add up. None if it does not.
+        Read outside the clock."""
+        return None
+
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """The storage structures (of `STORAGES`) by which the plan that `explain` gave for a
         statement reaches its tables, `heap` for a scan of all tuples; empty if it reaches none.

@@ -117,8 +117,8 @@ def _timer(cell: CellBudget, name: str) -> LadderCell:
     found = next((timer for timer in cell.timers if timer.name == name), None)
     if found is None:
         return LadderCell(ABSENT, title="it has no such timer", status="gap")
-    title = f"the engine's own timer, median of {plural(found.executions, 'execution')} that ended"
-    return LadderCell(duration(found.elapsed_ns), title=f"{title} in a rollback")
+    title = f"the engine's own timer, median of {plural(found.executions, 'execution')}"
+    return LadderCell(duration(found.elapsed_ns), title=title)
 
 
 def _rung(rung: RungFigure | None) -> LadderCell:

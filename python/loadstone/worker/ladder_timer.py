@@ -21,6 +21,8 @@ from loadstone.protocol.messages import Block, OwnTime, RungText, RungTimes, Var
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
 
+OUTSIDE = "outside its phases"
+"""The time of a sample that is in no phase of the engine's: the call, and the client's rows."""
 OWN_TIMES_MOST = 5
 OWN_TIMES_NS = 100_000_000
 """After so much of a cell's time its engine's own timers are asked no more."""
@@ -29,19 +31,27 @@ WARMED_NS_MAX = 50_000_000
 
 Translate = Callable[[Block, str], Statement]
 Whole = Callable[[Block, Variation], int]
+Phased = Callable[[Block, Variation], tuple[int, dict[str, int]]]
 
 
 class LadderTimer:
     """Climbs the ladders of statements on an engine."""
 
     def __init__(
-        self, engine: Engine, mark: Callable[[str], None], translate: Translate, whole: Whole
+        self,
+        engine: Engine,
+        mark: Callable[[str], None],
+        translate: Translate,
+        whole: Whole,
+        phased: Phased,
     ) -> None:
-        """`whole` takes a sample of the statement itself, and gives its time."""
+        """`whole` takes a sample of the statement itself, and gives its time; `phased` its phases,
+        too."""
         self._engine = engine
         self._mark = mark
         self._translate = translate
         self._whole = whole
+        self._phased = phased
 
     def climb(self, block: Block, rungs: Sequence[str]) -> tuple[RungTimes, ...]:
         """One sample of each variation on each rung. A rung that the engine lacks has the reason.
@@ -79,6 +89,8 @@ class LadderTimer:
         """The engine's own times of the first variation; empty for one that has none.
         Once at least, and no more often than in a part of a second."""
         engine = self._engine
+        if engine.phases() is not None:
+            return self._phases(block)
         if type(engine).own_times is Engine.own_times:
             return ()
         statement = self._translate(block, block.variations[0].text)
@@ -98,6 +110,18 @@ class LadderTimer:
                 break
         self._mark("end")
         return tuple(OwnTime(name, len(ns), round(median(ns))) for name, ns in told.items())
+
+    def _phases(self, block: Block) -> tuple[OwnTime, ...]:
+        """The phases of the first variation's sample of median time, and what of that time is in
+        none of them: together they are its time to the nanosecond."""
+        found: list[tuple[int, dict[str, int]]] = []
+        begun_ns = clock_ns()
+        while len(found) < OWN_TIMES_MOST and (not found or clock_ns() - begun_ns < OWN_TIMES_NS):
+            found.append(self._phased(block, block.variations[0]))
+        found.sort(key=lambda sample: sample[0])
+        elapsed_ns, phases = found[(len(found) - 1) // 2]
+        phases[OUTSIDE] = elapsed_ns - sum(phases.values())
+        return tuple(OwnTime(name, len(found), ns) for name, ns in phases.items() if ns)
 
     def _timed(self, block: Block, rung: str, variation: Variation) -> int:
         statement = self._translate(block, variation.text)

@@ -41,6 +41,8 @@ class StatementTimer(Timer):
         """By scale, design and text."""
         self._absent: set[str] = set()
         """Results that were dropped here since a statement last made them."""
+        self._phases: dict[str, int] | None = None
+        """Of the sample that is taken, where somebody wants to know."""
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan, and whether the plan uses the structure that the
@@ -76,6 +78,13 @@ class StatementTimer(Timer):
             )
         return sample.elapsed_ns
 
+    def phased(self, block: Block, variation: Variation) -> tuple[int, dict[str, int]]:
+        """The time of one sample, and what of it the engine spent in each of its phases."""
+        self._phases = {}
+        elapsed_ns = self.whole(block, variation)
+        phases, self._phases = self._phases, None
+        return elapsed_ns, phases
+
     def _sample(
         self,
         block: Block,
@@ -92,6 +101,7 @@ class StatementTimer(Timer):
         # Around the counters, too: its thread's own work is none of the statement's.
         with self._limited(block):
             before = self.engine.work()
+            phases = self.engine.phases() if self._phases is not None else None
             meter = Meter(self.engine.processes())
             self._mark("start")
             if observer:
@@ -103,6 +113,9 @@ class StatementTimer(Timer):
                 observer.end(start, start + elapsed_ns)
             self._mark("end")
             used, after = meter.read(), self.engine.work()
+            if phases is not None:
+                ended = self.engine.phases() or {}
+                self._phases = {name: ns - phases[name] for name, ns in ended.items()}
         work = after.since(before) if after and before else None
         sample = Sample(
             ordinal=ordinal,

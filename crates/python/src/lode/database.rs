@@ -136,6 +136,8 @@ impl Database {
             functions_compiled, code_bytes, compile_ns, rows, threads_beside, tuples_beside
         );
         counters.set_item("query", named(py, work)?)?;
+        let phases = self.ask_engine(py, |database| Ok(database.phases()))?;
+        counters.set_item("phases_ns", named(py, phases.named())?)?;
         Ok(counters)
     }
 

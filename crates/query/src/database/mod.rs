@@ -24,6 +24,7 @@ use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::execution::Parameter;
 use crate::memory::Memory;
+use crate::phases::{Lap, Phases};
 use crate::relation::{Design, Loader, NewStructure, settle};
 use crate::tactics::{Tactics, Texts};
 use crate::tuple::Layout;
@@ -143,10 +144,13 @@ impl Database {
     ///
     /// As of [`Statement::new`].
     pub fn statement(&self, text: &str) -> Result<Arc<Statement>> {
-        match self.tactics.statement {
+        let mut lap = Lap::begin();
+        let statement = match self.tactics.statement {
             Texts::Kept => self.texts.statement(text),
             Texts::Text => Ok(Arc::new(Statement::new(text)?)),
-        }
+        };
+        self.done.took(&Phases { reading_ns: lap.end(), ..Phases::default() });
+        statement
     }
 
     /// The rows of a text's last command, a `retrieve` to the client.
@@ -208,6 +212,11 @@ impl Database {
     /// In a child of the process that opened it.
     pub fn work(&self) -> Result<Work> {
         Ok(Work { log_bytes: self.storage.counters()?.log.record_bytes, ..self.done.work() })
+    }
+
+    /// The time of all statements that have ended, by phase.
+    pub fn phases(&self) -> Phases {
+        self.done.phases()
     }
 
     /// The relations, by name.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loadstone_quel::check::resolved::Action;
 
@@ -18,6 +18,7 @@ use crate::error::{QueryError, Result};
 use crate::execution::compiled::CodeCache;
 use crate::execution::{self, Executor, Parameter, Sink, State, Transaction};
 use crate::memory::Memory;
+use crate::phases::{Lap, Phases};
 use crate::plan::{self, Plan};
 use crate::relation::Workspace;
 use crate::spill::Spill;
@@ -86,6 +87,7 @@ impl Database {
         let (layout, done) = (self.tactics.layout, self.done.clone());
         let (memory, spill_folder) = (self.memory.clone(), self.spill_folder.clone());
         let (code, counts_steps) = (Arc::clone(&statement.code), false);
+        let before = Phases::default();
         Run {
             planned,
             executor,
@@ -98,25 +100,29 @@ impl Database {
             spill_folder,
             code,
             done,
+            before,
             counts_steps,
         }
     }
 
     fn read(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
+        let mut lap = Lap::begin();
         let (reading, cancel) = self.begin_reading();
         let mut transaction = Transaction::Reading(reading);
         let catalog = self.catalog.read(&transaction)?;
+        let beginning_ns = lap.end();
         let planned = self.planned_rows(statement, parameters, &catalog)?;
+        let before = Phases { beginning_ns, planning_ns: lap.end(), ..Phases::default() };
         let form = Arc::clone(&planned.form);
         let rows_estimated = planned.plan.pipelines.last().map_or(0.0, |last| last.rows_estimated);
         let is_long = rows_estimated * form.layout.bytes as f64 > COLLECTED_BYTES_MAX as f64;
-        let run = self.prepared(planned, catalog, statement);
+        let mut run = Run { before, ..self.prepared(planned, catalog, statement) };
         // What is certainly more is not begun twice: a sort may take longer than its rows.
         if !is_long {
             let mut sink = Collecting::up_to(COLLECTED_BYTES_MAX);
             match run.run(&mut transaction, parameters, cancel.flag(), &mut sink) {
                 Ok(_) => return Ok(Outcome::Rows(Rows::collected(form, sink.tuples))),
-                Err(QueryError::Cancelled) if sink.is_full => {}
+                Err(QueryError::Cancelled) if sink.is_full => run.before = Phases::default(),
                 Err(error) => return Err(error),
             }
         }
@@ -164,8 +170,10 @@ impl Database {
     }
 
     fn write(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
+        let mut lap = Lap::begin();
         let (writing, cancel) = self.begin_writing();
         let mut transaction = Transaction::Writing(writing);
+        self.done.took(&Phases { beginning_ns: lap.end(), ..Phases::default() });
         let run = |transaction: &mut Transaction, run: Run| {
             let form = Arc::clone(&run.planned.form);
             let budget_bytes = self.memory.budget_bytes();
@@ -184,7 +192,9 @@ impl Database {
         };
         let last = self.commands(statement, parameters, (&mut transaction, &cancel), run)?;
         if let Transaction::Writing(writing) = transaction {
+            let mut lap = Lap::begin();
             writing.commit()?;
+            self.done.took(&Phases { committing_ns: lap.end(), ..Phases::default() });
         }
         Ok(last.unwrap_or(Outcome::Changed(None)))
     }
@@ -197,7 +207,8 @@ impl Database {
     ) -> Result<R> {
         let spill = Spill::new(&self.spill_folder, self.memory.budget_bytes());
         let stored = store(&Workspace::new(&self.memory, &spill, &cancel.flag()));
-        self.done.add(&Work { spilled_bytes: spill.written_bytes(), ..Work::default() });
+        let work = Work { spilled_bytes: spill.written_bytes(), ..Work::default() };
+        self.done.add(&work, &Phases::default());
         stored
     }
 
@@ -210,13 +221,16 @@ impl Database {
         (transaction, cancel): (&mut Transaction, &Cancel),
         mut run: impl FnMut(&mut Transaction, Run) -> Result<R>,
     ) -> Result<Option<R>> {
+        let mut lap = Lap::begin();
         let begun = self.catalog.read(transaction)?;
         let mut catalog = Arc::clone(&begun);
         let mut checking = Checking::new(statement, &begun, parameters);
+        self.done.took(&Phases { beginning_ns: lap.end(), ..Phases::default() });
         let (mut last, mut is_stale, mut made) = (None, false, Vec::new());
         let commands = statement.program.iter().enumerate();
         for (number, command) in commands.filter(|(_, command)| !is_silent(command)) {
             if is_stale {
+                lap.end();
                 catalog = self.catalog.read(transaction)?;
             }
             (last, is_stale) = (None, true);
@@ -227,8 +241,9 @@ impl Database {
                 (&begun, &catalog),
             );
             if let Some(planned) = statement.plans.find(&ground) {
+                let before = Phases { planning_ns: lap.end(), ..Phases::default() };
                 let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
-                last = Some(run(transaction, prepared)?);
+                last = Some(run(transaction, Run { before, ..prepared })?);
                 continue;
             }
             let step = checking.step(number)?;
@@ -248,10 +263,13 @@ impl Database {
                     let plan = plan::plan(&step, catalog.as_ref(), &self.tactics)?;
                     let planned = Arc::new(Planned::new(plan));
                     made.push((ground, Arc::clone(&planned)));
+                    let before = Phases { planning_ns: lap.end(), ..Phases::default() };
                     let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
-                    last = Some(run(transaction, prepared)?);
+                    last = Some(run(transaction, Run { before, ..prepared })?);
+                    continue;
                 }
             }
+            self.done.took(&Phases { defining_ns: lap.end(), ..Phases::default() });
         }
         checking.finish()?;
         statement.plans.keep(made);
@@ -272,6 +290,8 @@ pub(super) struct Run {
     spill_folder: PathBuf,
     code: Arc<CodeCache>,
     done: Done,
+    /// The phases before it.
+    before: Phases,
     /// Whether the rows of each step are to be counted.
     pub counts_steps: bool,
 }
@@ -284,17 +304,32 @@ pub(super) struct Ran {
     pub counts: Counts,
 }
 
-/// The work of statements that have ended.
+/// The work of statements that have ended, and the time that it took.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Done(Arc<Mutex<Work>>);
+pub(super) struct Done(Arc<Mutex<(Work, Phases)>>);
 
 impl Done {
     pub fn work(&self) -> Work {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.locked().0
     }
 
-    fn add(&self, work: &Work) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).add(work);
+    pub fn phases(&self) -> Phases {
+        self.locked().1
+    }
+
+    /// Count phases without work.
+    pub fn took(&self, phases: &Phases) {
+        self.locked().1.add(phases);
+    }
+
+    fn add(&self, work: &Work, phases: &Phases) {
+        let mut done = self.locked();
+        done.0.add(work);
+        done.1.add(phases);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, (Work, Phases)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -327,7 +362,8 @@ impl Run {
         state.spill = Spill::new(&self.spill_folder, budget_bytes);
         state.code = Arc::clone(&self.code);
         let outcome = execution::run(&self.planned.plan, self.executor, &mut state, client);
-        self.done.add(&state.work);
+        state.phases.add(&self.before);
+        self.done.add(&state.work, &state.phases);
         let State { changed, work, pipeline_rows: pipelines, step_rows, .. } = state;
         let (steps, threads) = (step_rows.unwrap_or_default(), state.pipeline_threads);
         let counts = Counts { pipelines, steps, threads };

@@ -43,6 +43,7 @@ use self::vectorised::Vectorised;
 use self::wanted::Wanted;
 use crate::counters::Work;
 use crate::error::Result;
+use crate::phases::Lap;
 use crate::plan::{self, Pipeline, Plan};
 use crate::tactics::Execution;
 
@@ -99,6 +100,7 @@ fn run_pipelines(
     client: &mut dyn Sink,
 ) -> Result<()> {
     let shares = Shares::of(plan);
+    let mut lap = Lap::begin();
     for (number, pipeline) in plan.pipelines.iter().enumerate() {
         state.check_cancelled()?;
         shares.divide(number, state);
@@ -122,6 +124,7 @@ fn run_pipelines(
             }
         }
         shares.release(number, state);
+        *state.phases.of_sink(&pipeline.sink) += lap.end();
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::catalog::Catalog;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::memory::Memory;
+use crate::phases::Phases;
 use crate::relation::{Relation, Scan};
 use crate::spill::Spill;
 use crate::table::JoinTable;
@@ -49,6 +50,8 @@ pub struct State<'a> {
     pub(super) wanted: Wanted,
     /// What was done.
     pub work: Work,
+    /// The time that it took.
+    pub phases: Phases,
     /// Tuples that were stored, appended, replaced or deleted, each counted once.
     pub changed: u64,
     /// Of each pipeline that has ended, the rows that reached its sink.
@@ -145,6 +148,7 @@ impl<'a> State<'a> {
             layout: FileLayout::default(),
             wanted: Wanted::default(),
             work: Work::default(),
+            phases: Phases::default(),
             changed: 0,
             pipeline_rows: Vec::new(),
             step_rows: None,
@@ -185,6 +189,7 @@ impl<'a> State<'a> {
             wanted: self.wanted.clone(),
             simd: self.simd,
             work: Work::default(),
+            phases: Phases::default(),
             changed: 0,
             pipeline_rows: Vec::new(),
             step_rows: self.step_rows.as_ref().map(|_| vec![Vec::new()]),

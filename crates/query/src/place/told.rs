@@ -9,7 +9,7 @@ use crate::error::{QueryError, Result};
 use crate::tactics::Tactics;
 
 /// What can be asked for, with what the text behind it is.
-const NAMES: &str = "place, tactics, work, relations, size, explain TEXT, access TEXT, \
+const NAMES: &str = "place, tactics, work, phases, relations, size, explain TEXT, access TEXT, \
                      settle NAMES, checkpoint, remove NAME, cancel";
 
 /// Answer, or do, what was asked for by name.
@@ -22,6 +22,10 @@ pub fn told(database: &Database, name: &str, text: &str) -> Result<String> {
             Ok(lines(tactics.pairs().iter().map(|(name, value)| format!("{name} {value}"))))
         }
         "work" => work(database),
+        "phases" => {
+            let named = database.phases().named();
+            Ok(lines(named.into_iter().map(|(name, ns)| format!("{ns} {name}"))))
+        }
         "relations" => {
             Ok(lines(database.relations()?.iter().map(|relation| relation.name.clone())))
         }

@@ -238,6 +238,11 @@ class LodeEngine(Engine):
                  for copy in ("first", "second")}  # fmt: skip
         return Work(**{one.name: {**counted, **reads}[one.name] for one in fields(Work)})
 
+    def phases(self) -> Mapping[str, int]:
+        """As the query engine counts it; what it leaves out is the call, and the rows of the
+        client's language."""
+        return self._open().counters()["phases_ns"]
+
     def size_bytes(self) -> int:
         """Pages in use, of relations, indexes and the catalog."""
         return self._open().used_bytes()

@@ -94,9 +94,13 @@ class ServedDatabase:
         return int(self.connection.told("size"))
 
     def counters(self) -> Mapping[str, Mapping[str, int]]:
-        """The counts of statements."""
+        """The counts of statements, and their time by phase."""
         pairs = (line.split(" ") for line in self.connection.told("work").splitlines())
-        return {"query": {name: int(count) for name, count in pairs}}
+        phases = (line.split(" ", 1) for line in self.connection.told("phases").splitlines())
+        return {
+            "query": {name: int(count) for name, count in pairs},
+            "phases_ns": {name: int(ns) for ns, name in phases},
+        }
 
     def cancel(self) -> None:
         """End the statements that run; another connection asks for it than the one that waits."""

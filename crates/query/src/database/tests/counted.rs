@@ -1,4 +1,4 @@
-//! What a text came to, beside what was expected.
+//! What a text came to, beside what was expected; and the time of its phases.
 
 use super::*;
 
@@ -41,5 +41,44 @@ fn a_plan_that_ran_shows_what_was_counted() {
         let read_only = Statement::new("range of t is tenktup1 retrieve (t.all)").unwrap();
         let counted = database.run_counted(&read_only, &[]).unwrap();
         assert_eq!((counted.work.log_bytes, counted.work.rows), (0, 1_000));
+    }
+}
+
+#[test]
+fn the_phases_are_those_that_there_were_and_no_longer_than_the_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let tactics = Tactics::of([("join", "hash")]).unwrap();
+    let database = Database::create(&folder.path().join("test.lode"), &tactics).unwrap();
+    for name in ["tenktup1", "tenktup2"] {
+        load(&database, &generated("1993", name, 1_000), &Storage::default());
+    }
+    let ranges = "range of t is tenktup1 range of u is tenktup2 ";
+    for (text, there) in [
+        ("retrieve (t.unique1)", &["rows"][..]),
+        ("retrieve (t.unique1) where t.unique1 = u.unique1", &["hash tables", "rows"]),
+        ("retrieve (a = min(t.unique1))", &["aggregations", "rows"]),
+        ("retrieve into some (t.unique1) where t.unique2 < 10", &["changing", "committing"]),
+        ("delete t where t.unique1 = 3", &["changing", "committing"]),
+        ("destroy some", &["defining", "committing"]),
+        ("create other (a = i4)", &["defining", "committing"]),
+    ] {
+        let before = database.phases();
+        let begun_ns = loadstone_measure::clock::now_ns();
+        let statement = database.statement(&format!("{ranges}{text}")).unwrap();
+        match database.run(&statement, &[]).unwrap() {
+            Outcome::Rows(rows) => rows.for_each(|batch| drop(batch.unwrap())),
+            Outcome::Changed(_) => {}
+        }
+        let elapsed_ns = loadstone_measure::clock::now_ns() - begun_ns;
+        let took = database.phases().named().into_iter().zip(before.named());
+        let took = took.map(|((name, now), (_, then))| (name, now - then));
+        let took: Vec<_> = took.filter(|(_, ns)| *ns > 0).collect();
+        let sum_ns: u64 = took.iter().map(|(_, ns)| ns).sum();
+        assert!(sum_ns <= elapsed_ns, "{text}: {took:?} of {elapsed_ns}");
+        let names: Vec<_> = took.into_iter().map(|(name, _)| name).collect();
+        let mut expected = vec!["reading", "beginning"];
+        expected.extend(there.first().filter(|first| **first != "defining").map(|_| "planning"));
+        expected.extend(there);
+        assert_eq!(names, expected, "{text}");
     }
 }
