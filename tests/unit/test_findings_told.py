@@ -106,7 +106,7 @@ def test_every_format_leads_with_what_was_learned() -> None:
     run = made({"sqlite": Side(2.0), "duckdb": Side(10.0, cpu=0.1)})
     page, text = rendered("html", run), rendered("md", run)
     assert page.index('id="findings"') < page.index('id="summary"')
-    assert text.index("What was learned") < text.index("| operation |")
+    assert text.index("Findings") < text.index("| operation |")
     told = json.loads(rendered("json", run))
     assert [one["kind"] for one in told["findings"]] == ["waiting"]
     assert [one["grade"] for one in told["whys"]] == ["consistent with"]

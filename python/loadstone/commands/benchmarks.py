@@ -122,7 +122,7 @@ def _described(benchmark: "Benchmark", edition: str | None) -> dict[str, Any]:
 def _overview(known: "list[Benchmark]") -> "Table":
     from rich.table import Table
 
-    table = Table("benchmark", "what it is", "editions", "operations")
+    table = Table("benchmark", "description", "editions", "operations")
     for benchmark in known:
         counts = [
             len(benchmark.operations(one, _scale(benchmark, one))) for one in benchmark.editions

@@ -80,7 +80,7 @@ def _print() -> None:
         "engine", "driven by", "version", "tactics (default first)", title="Engines",
         caption=f"{CAPTION} {', '.join(_named(OF_EVERY_SYSTEM))}",
     )  # fmt: skip
-    structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
+    structures = Table("engine", "structure", "", "counterpart", title="Storage structures")
     gaps = Table("engine", "measures", "why not", title="Measures that a client has no means for")
     for name, seams in _roads():
         for seam in seams:

@@ -11,7 +11,7 @@ from loadstone.report.markdown_text import plain
 from loadstone.text.numbers import digits, duration, number, plural
 
 SCHEMA = "loadstone-history-1"
-RECORDS = ("when", "record", "run", "cells in order", "what it found")
+RECORDS = ("when", "record", "run", "cells in order", "findings")
 TRENDS = ("benchmark", "operation", "tuples", "temperature", "variant", "figures", "first", "last",
           "changes")  # fmt: skip
 

@@ -126,7 +126,7 @@ def _chapter(whole: Summary, found: Learned) -> Iterable[str]:
 
 def _themes(themes: Sequence[ThemeWords]) -> Iterable[str]:
     """The findings, the weightiest of a grade first."""
-    yield from ("", "**What was learned**", "")
+    yield from ("", "**Findings**", "")
     if not themes:
         yield NONE
     for theme in themes[:FINDINGS_MOST]:

@@ -58,7 +58,7 @@ from loadstone.text import numbers
 RECORD_BYTES_MAX = 400_000
 """Of the record inside the page."""
 SECTIONS = {
-    "findings": "What was learned",
+    "findings": "Findings",
     "summary": "The summary",
     "budget": "Where the time goes",
     "paper": "The paper\N{RIGHT SINGLE QUOTATION MARK}s tables",
@@ -74,8 +74,8 @@ SECTIONS = {
 SECTIONS_OF_CHAPTER = tuple(name for name in SECTIONS if name not in ("findings", "reproduce"))
 """Those of one of several benchmarks: what was learned, and how to run it again, is told of all."""
 SECTIONS_OF_STUDY = {
-    "findings": "What was learned",
-    "study": "What each switch changes",
+    "findings": "Findings",
+    "study": "Effect of each switch",
     "enhancements": "The paper\N{RIGHT SINGLE QUOTATION MARK}s changes, then and now",
     "break_even": "When it pays off",
     "waterfall": "From base to the other end",

@@ -156,7 +156,7 @@ def _map(found: StudyMap, rows: int) -> Table:
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
-        title=f"What each switch changes: {number(rows)} tuples, warm",
+        title=f"Effect of each switch: {number(rows)} tuples, warm",
         title_justify="left",
         title_style="dim",
     )
