@@ -126,7 +126,7 @@ def legend(operation: StudiedOperation, *, unsound: str = UNSOUND) -> str:
     confidence = operation.effects.confidence
     shown = "Time with one switch at its other value over the time at base."
     if any(each.walked for each in operation.switches):
-        shown = "The factor by which a switch multiplies the time, in the mean of the walk there and back."
+        shown = "A switch's factor of the time, in the mean of the walk there and back."
     return (
         f"{shown} {NOTHING} none found beyond 3 %, the A/A noise and its {confidence:.1%} interval,"
         f" however wide that is; {LAST.strip()}: an effect only with all others"
