@@ -32,7 +32,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, or with running it; then nothing of it is kept.
+    /// The error of the text, or of running it; then nothing of it is kept.
     pub fn run(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
         statement.takes(parameters)?;
         match (statement.only_reads(), statement.gives_rows()) {
@@ -47,8 +47,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text. A text whose commands before the last make or remove relations
-    /// can be explained only piece by piece.
+    /// The error of the text. A text whose commands before the last make or remove relations can be
+    /// explained only piece by piece.
     pub fn plan(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Plan> {
         statement.takes(parameters)?;
         let (reading, _cancel) = self.begin_reading();
@@ -117,7 +117,8 @@ impl Database {
         let rows_estimated = planned.plan.pipelines.last().map_or(0.0, |last| last.rows_estimated);
         let is_long = rows_estimated * form.layout.bytes as f64 > COLLECTED_BYTES_MAX as f64;
         let mut run = Run { before, ..self.prepared(planned, catalog, statement) };
-        // What is certainly more is not begun twice: a sort may take longer than its rows.
+        // An answer that is certainly larger is not begun twice: a sort may take longer than its
+        // rows.
         if !is_long {
             let mut sink = Collecting::up_to(COLLECTED_BYTES_MAX);
             match run.run(&mut transaction, parameters, cancel.flag(), &mut sink) {
@@ -277,7 +278,7 @@ impl Database {
     }
 }
 
-/// What a plan needs to be run, wherever.
+/// The inputs that running a plan needs, wherever.
 pub(super) struct Run {
     pub planned: Arc<Planned>,
     executor: &'static dyn Executor,
@@ -296,7 +297,7 @@ pub(super) struct Run {
     pub counts_steps: bool,
 }
 
-/// What running a plan came to.
+/// The result of running a plan.
 pub(super) struct Ran {
     /// Tuples that it stored or changed.
     pub changed: u64,

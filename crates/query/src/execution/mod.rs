@@ -51,12 +51,13 @@ use crate::tactics::Execution;
 pub trait Executor: Sync {
     /// Push every row of the pipeline into the receiver.
     ///
-    /// What the pipeline reads of the state (tables, temporary relations, aggregations) no longer
-    /// changes; the executor clones the `Arc`s that it needs. It counts the work, rows included.
+    /// The part of the state that the pipeline reads (tables, temporary relations, aggregations) no
+    /// longer changes; the executor clones the `Arc`s that it needs. It counts the work, rows
+    /// included.
     ///
     /// # Errors
     ///
-    /// What computing, reading or receiving says, and [`crate::QueryError::Cancelled`] at most a
+    /// The error of computing, reading or receiving, and [`crate::QueryError::Cancelled`] at most a
     /// batch after [`State::cancel`] was set.
     fn run(
         &self,

@@ -1,4 +1,4 @@
-//! What the pipelines of a statement share while it runs.
+//! The state that the pipelines of a statement share while it runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct State<'a> {
     pub parameters: &'a [Parameter],
     /// The relations that there are.
     pub catalog: Arc<Catalog>,
-    /// What may be held in memory.
+    /// The memory they may use.
     pub memory: Memory,
     /// Where the rest goes.
     pub spill: Spill,
@@ -46,9 +46,10 @@ pub struct State<'a> {
     pub simd: Simd,
     /// How the tuples of a new relation lie in its file.
     pub layout: FileLayout,
-    /// What of each stored slot's tuples the running pipeline reads; see [`super::wanted`].
+    /// The fields of each stored slot's tuples that the running pipeline reads; see
+    /// [`super::wanted`].
     pub(super) wanted: Wanted,
-    /// What was done.
+    /// The work done.
     pub work: Work,
     /// The time that it took.
     pub phases: Phases,
@@ -72,7 +73,7 @@ pub struct State<'a> {
     pub code: Arc<CodeCache>,
     /// Hash tables by their numbers; none before its pipeline has ended.
     pub tables: Vec<Option<Arc<JoinTable>>>,
-    /// What of hash tables did not fit into memory, by their numbers.
+    /// The parts of hash tables that did not fit into memory, by the tables' numbers.
     pub(super) away: BTreeMap<usize, Built>,
     /// Temporary relations by their numbers.
     pub temporaries: Vec<Option<Arc<Temporary>>>,
@@ -329,7 +330,7 @@ impl<'a> State<'a> {
         Arc::clone(self.aggregations[number].as_ref().expect(IN_ORDER))
     }
 
-    /// What earlier pipelines have fed into an aggregation.
+    /// The partitions that earlier pipelines have fed into an aggregation.
     pub(super) fn take_partitions(&mut self, number: usize) -> Option<Box<Partitions>> {
         self.partitions.remove(&number)
     }

@@ -1,4 +1,4 @@
-//! What a server of statements tells of its database beside answers, each as a text of lines.
+//! The answers of a server of statements about its database, each as a text of lines.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::database::{Database, Statement};
 use crate::error::{QueryError, Result};
 use crate::tactics::Tactics;
 
-/// What can be asked for, with what the text behind it is.
+/// The names that can be asked for, with the text behind each.
 const NAMES: &str = "place, tactics, work, phases, relations, size, explain TEXT, access TEXT, \
                      settle NAMES, checkpoint, remove NAME, cancel";
 
