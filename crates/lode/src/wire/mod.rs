@@ -67,6 +67,11 @@ pub fn open_frame(frame: &[u8]) -> Option<(u8, &[u8])> {
     (sum == xxh3_64(&frame[offset::LENGTH..])).then_some((kind, content))
 }
 
+/// Whether these bytes begin as a client's first words to a page server do, in any release.
+pub fn is_hello(begun: &[u8]) -> bool {
+    begun.get(HEAD_BYTES..).is_some_and(|content| content.starts_with(MAGIC))
+}
+
 /// The request in a whole frame, or `None` for anything else.
 pub fn decode_request(frame: &[u8]) -> Option<Request> {
     let (kind, content) = open_frame(frame)?;

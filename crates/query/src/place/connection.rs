@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::message::{self, Frame};
 use crate::database::Rows;
 use crate::error::{QueryError, Result};
+use crate::tuple::Layout;
 
 /// A connection, which executes one statement at a time; further ones that begin before its rows
 /// are read have a stream of their own.
@@ -37,11 +38,10 @@ impl Link {
 }
 
 impl Connection {
-    /// Reach the server there.
+    /// Reach the server there, and hear that it is one of statements.
     pub fn to(path: &Path) -> Result<Self> {
         let connection = Self { path: path.to_owned(), home: Home::default() };
-        let link = connection.dial().map_err(|error| connection.lost(&error))?;
-        connection.put(link);
+        connection.place()?;
         Ok(connection)
     }
 
@@ -57,8 +57,8 @@ impl Connection {
             Frame::Form => {
                 let layout = message::layout(&bytes).map_err(|error| self.lost(&error))?;
                 let (path, home) = (self.path.clone(), Arc::clone(&self.home));
-                let mut link = Some(link);
-                Ok(Rows::received(layout, Box::new(move || next(&mut link, &home, &path))))
+                let (mut link, form) = (Some(link), layout.clone());
+                Ok(Rows::received(layout, Box::new(move || next(&mut link, &form, &home, &path))))
             }
             _ => Err(self.lost(&message::nonsense())),
         }
@@ -95,12 +95,17 @@ impl Connection {
 
     fn ask(&self, frame: Frame, text: &[u8]) -> Result<Link> {
         let waiting = self.home.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let sent = || {
-            let mut link = waiting.map_or_else(|| self.dial(), Ok)?;
-            link.ask(frame, text)?;
-            Ok(link)
-        };
-        sent().map_err(|error| self.lost(&error))
+        let mut link =
+            waiting.map_or_else(|| self.dial(), Ok).map_err(|error| self.lost(&error))?;
+        match link.ask(frame, text) {
+            Ok(()) => Ok(link),
+            // A server that turns a client away says so and hangs up: that may be there to be read
+            // although nothing can be sent any more.
+            Err(error) => Err(match link.answer() {
+                Ok((Frame::Failed, bytes)) => message::failed(&bytes),
+                _ => self.lost(&error),
+            }),
+        }
     }
 
     fn dial(&self) -> io::Result<Link> {
@@ -133,11 +138,17 @@ fn lost(path: &Path, error: &io::Error) -> QueryError {
 }
 
 /// The next tuples of an answer; a stream whose answer is whole waits for the next statement.
-fn next(link: &mut Option<Link>, home: &Home, path: &Path) -> Result<Option<Vec<u8>>> {
+fn next(
+    link: &mut Option<Link>,
+    form: &Layout,
+    home: &Home,
+    path: &Path,
+) -> Result<Option<Vec<u8>>> {
     let Some(mut waiting) = link.take() else { return Ok(None) };
     let (frame, bytes) = waiting.answer().map_err(|error| lost(path, &error))?;
     match frame {
         Frame::Tuples => {
+            message::check_tuples(form, &bytes).map_err(|error| lost(path, &error))?;
             *link = Some(waiting);
             Ok(Some(bytes))
         }

@@ -15,7 +15,7 @@ use loadstone_quel::schema::Kind;
 use lode::LodeError;
 
 use crate::error::QueryError;
-use crate::tuple::{Layout, width};
+use crate::tuple::{Layout, Value, read, trimmed, width};
 
 /// No frame is longer. Tuples are sent in frames of about a megabyte.
 pub const FRAME_BYTES_MAX: u32 = 256 << 20;
@@ -115,7 +115,27 @@ pub fn layout(mut bytes: &[u8]) -> io::Result<Layout> {
         fields.push(field);
         bytes = rest;
     }
-    Ok(Layout::of(fields))
+    // An answer has columns.
+    if fields.is_empty() { Err(nonsense()) } else { Ok(Layout::of(fields)) }
+}
+
+/// Refuse tuples that are cut, and texts that are none.
+pub fn check_tuples(form: &Layout, tuples: &[u8]) -> io::Result<()> {
+    if tuples.is_empty() || !tuples.len().is_multiple_of(form.bytes.max(1)) {
+        return Err(nonsense());
+    }
+    let texts = form.fields.iter().filter(|field| matches!(field.kind, Kind::Text { .. }));
+    let texts: Vec<_> = texts.collect();
+    if texts.is_empty() || tuples.is_ascii() {
+        return Ok(());
+    }
+    let is_text = |tuple: &[u8]| {
+        texts.iter().all(|field| match read(tuple, field) {
+            Value::Text(text) => str::from_utf8(trimmed(text)).is_ok(),
+            _ => true,
+        })
+    };
+    if tuples.chunks_exact(form.bytes).all(is_text) { Ok(()) } else { Err(nonsense()) }
 }
 
 type NamedKind = (String, Kind, bool);

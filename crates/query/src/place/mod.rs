@@ -9,6 +9,7 @@
 mod beside;
 mod connection;
 mod message;
+mod patience;
 mod server;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A process that executes the statements of others, which reach it through a Unix socket.
 
 use std::fs::{self, Permissions};
-use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use lode::LodeError;
+use lode::internals::wire;
 
 use super::message::{self, Frame};
+use super::patience::Patient;
 use super::told::told;
 use crate::database::{Database, Outcome, Rows};
 use crate::error::{QueryError, Result};
@@ -23,6 +26,16 @@ const SOCKET_MODE: u32 = 0o600;
 
 /// An answer that is no longer goes into one message.
 const MESSAGE_BYTES: usize = 64 << 10;
+
+/// Clients' connections at once, as many as a page server has.
+const CONNECTIONS_MAX: usize = 512;
+
+/// A client that has connected asks something within this time; else it is no client of ours.
+const HELLO_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is asked ends within this time after it has begun. Between statements a client is silent
+/// for as long as it likes.
+const FRAME_PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server at work, each of whose connections is a thread.
 pub struct Server {
@@ -36,6 +49,7 @@ struct Shared {
     listener: UnixListener,
     is_ending: AtomicBool,
     connections: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
+    connections_max: usize,
 }
 
 impl Server {
@@ -46,12 +60,22 @@ impl Server {
     /// [`QueryError::Lode`] where another listens, where a file of another kind is, and with what
     /// the system says.
     pub fn start(database: Arc<Database>, path: &Path) -> Result<Self> {
+        Self::start_for(database, path, CONNECTIONS_MAX)
+    }
+
+    /// Listen there, for so many connections at once.
+    pub(super) fn start_for(
+        database: Arc<Database>,
+        path: &Path,
+        connections_max: usize,
+    ) -> Result<Self> {
         let doing = || format!("listening at {}", path.display());
         let failed = |source| QueryError::Lode(LodeError::io(doing(), source));
         let listener = listen(path).map_err(failed)?;
         let connections = Mutex::default();
         let is_ending = AtomicBool::new(false);
-        let shared = Arc::new(Shared { database, listener, is_ending, connections });
+        let shared =
+            Arc::new(Shared { database, listener, is_ending, connections, connections_max });
         let accept = {
             let shared = Arc::clone(&shared);
             move || shared.accept()
@@ -119,6 +143,13 @@ impl Shared {
             if self.is_ending.load(Ordering::SeqCst) {
                 return;
             }
+            let mut connections = self.list();
+            connections.retain(|(_, thread)| !thread.is_finished());
+            if connections.len() >= self.connections_max {
+                drop(connections);
+                turn_away(&stream, self.connections_max);
+                continue;
+            }
             let database = Arc::clone(&self.database);
             let Ok(kept) = stream.try_clone() else { continue };
             let serve = move || {
@@ -129,18 +160,50 @@ impl Shared {
             };
             let thread = std::thread::Builder::new().name("lode client".to_owned()).spawn(serve);
             let Ok(thread) = thread else { continue };
-            let mut connections = self.list();
-            connections.retain(|(_, thread)| !thread.is_finished());
             connections.push((kept, thread));
         }
     }
 }
 
+/// Tell a client why it is not served. Nobody waits for one that does not listen.
+fn turn_away(stream: &UnixStream, connections_max: usize) {
+    let what = format!(
+        "serves {connections_max} connections, which is its limit, and takes no other: close some, \
+         then connect again"
+    );
+    let mut frame = Vec::new();
+    let failure = message::failure(&QueryError::Served { what });
+    if message::send(&mut frame, Frame::Failed, &failure).is_ok()
+        && stream.set_nonblocking(true).is_ok()
+    {
+        // It may have gone.
+        _ = (&*stream).write_all(&frame);
+        // What it has said already and nobody read would be told to it as a broken connection.
+        _ = (&*stream).read(&mut [0; 256]);
+    }
+}
+
+/// Tell a client that wants pages, in its own language, that here are none.
+fn refuse_pages(mut stream: &UnixStream) -> io::Result<()> {
+    let what = "executes statements and gives no pages: ask it by `Connection` in place of \
+                `connect`, or have pages served (`loadstone lode serve` without `--statements`)";
+    let mut frame = Vec::new();
+    wire::Reply::Refused(wire::Refusal::other(what.to_owned())).encode(&mut frame);
+    stream.write_all(&frame)
+}
+
 /// Answer one client until it leaves.
 fn serve(database: &Database, stream: &UnixStream) -> io::Result<()> {
-    let mut asked = BufReader::new(stream);
+    let mut asked = BufReader::new(Patient::over(stream));
     let mut answers = BufWriter::with_capacity(MESSAGE_BYTES, stream);
-    while let Some((frame, bytes)) = message::receive(&mut asked)? {
+    asked.get_mut().expect_within(HELLO_PATIENCE);
+    if wire::is_hello(asked.fill_buf()?) {
+        return refuse_pages(stream);
+    }
+    while !asked.fill_buf()?.is_empty() {
+        asked.get_mut().expect_within(FRAME_PATIENCE);
+        let Some((frame, bytes)) = message::receive(&mut asked)? else { break };
+        asked.get_mut().be_patient();
         let text = String::from_utf8(bytes).map_err(|_| message::nonsense())?;
         let outcome = match frame {
             Frame::Query => database.query(&text, &[]).map(Outcome::Rows),

@@ -178,8 +178,87 @@ fn nonsense_ends_a_connection_and_nothing_else() {
 }
 
 #[test]
+fn a_client_beyond_the_limit_is_told_so_and_the_others_go_on() {
+    let (_folder, socket, database) = database();
+    let _server = Server::start_for(Arc::clone(&database), &socket, 2).unwrap();
+    let inside = [Connection::to(&socket).unwrap(), Connection::to(&socket).unwrap()];
+    let error = Connection::to(&socket).map(drop).unwrap_err().to_string();
+    assert!(error.contains("2 connections"), "{error}");
+    for connection in inside {
+        assert!(connection.query(TEXTS[0]).is_ok());
+    }
+    // Its thread sees that a client has left a moment after it has.
+    while Connection::to(&socket).is_err() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_client_that_wants_pages_is_told_where_it_is() {
+    let (_folder, socket, database) = database();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let address = socket.display().to_string().parse().unwrap();
+    let remote = lode::remote::Remote::connect(&address, &lode::Tactics::default());
+    let error = remote.map(drop).unwrap_err().to_string();
+    assert!(error.contains("executes statements"), "{error}");
+}
+
+/// A server that sends these bytes in answer to what is asked after the first question.
+fn answering(bytes: Vec<u8>) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = BufReader::new(stream.try_clone().unwrap());
+        message::receive(&mut asked).unwrap();
+        message::send(&mut stream, Frame::Told, b"1/task/1").unwrap();
+        message::receive(&mut asked).unwrap();
+        stream.write_all(&bytes).unwrap();
+    });
+    (folder, socket)
+}
+
+#[test]
+fn an_answer_that_is_none_is_no_answer_without_rows() {
+    let form = b"c\x02\0\0\0\0\x01\0x";
+    let framed = |frames: &[(Frame, &[u8])]| {
+        let mut bytes = Vec::new();
+        for (frame, content) in frames {
+            message::send(&mut bytes, *frame, content).unwrap();
+        }
+        bytes
+    };
+    let right = framed(&[(Frame::Form, form), (Frame::Tuples, b"ab"), (Frame::End, b"")]);
+    let broken = [
+        framed(&[(Frame::Form, b""), (Frame::End, b"")]),
+        framed(&[(Frame::Form, form), (Frame::Tuples, b"abc"), (Frame::End, b"")]),
+        framed(&[(Frame::Form, form), (Frame::Tuples, b""), (Frame::End, b"")]),
+        framed(&[(Frame::Form, form), (Frame::Tuples, b"\xff\xfe"), (Frame::End, b"")]),
+        framed(&[(Frame::Form, form)]),
+        right[..right.len() - 3].to_vec(),
+    ];
+    let asked = |bytes: Vec<u8>| {
+        let (_folder, socket) = answering(bytes);
+        let connection = Connection::to(&socket)?;
+        let mut rows = connection.query("retrieve (x = 1)")?;
+        let mut tuples = Vec::new();
+        while let Some(some) = rows.next_tuples()? {
+            tuples.extend(some);
+        }
+        Ok::<_, QueryError>(tuples)
+    };
+    assert_eq!(asked(right).unwrap(), b"ab");
+    for bytes in broken {
+        assert!(matches!(asked(bytes), Err(QueryError::Served { .. })));
+    }
+}
+
+#[test]
 fn a_form_that_is_none_is_refused() {
-    for bytes in [&b"i\x03\0\0\0\0\0\0"[..], b"c\0\0\0\0\0\0\0", b"x", b"i\x04\0\0\0\0\x09\0ab"] {
+    for bytes in
+        [&b""[..], b"i\x03\0\0\0\0\0\0", b"c\0\0\0\0\0\0\0", b"x", b"i\x04\0\0\0\0\x09\0ab"]
+    {
         assert!(message::layout(bytes).is_err(), "{bytes:?}");
     }
     let mut cut = BufReader::new(&[Frame::Told as u8, 9, 0, 0, 0, b'x'][..]);
