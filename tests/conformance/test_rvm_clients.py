@@ -10,6 +10,7 @@ from test_clients import LOST, loaded_client
 from loadstone import _core, registry
 from loadstone.benchmarks.rvm.database import Database
 from loadstone.clients.base import Client
+from loadstone.clients.rvm import program
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.plan.variant import parse_variant
@@ -25,7 +26,7 @@ VARIANTS = (
     "lode?durability=none&log=set-range",
     "lode?detect=sigsegv&durability=none&log=page-grain",
 )
-REFUSED = ("lode?place=server", "lode?swizzle=on", "lmdb?access=links", "sqlite?access=objects")
+REFUSED = tuple(f"{engine}?{tactic}={value}" for engine, tactic, value, _ in program.LACKS)
 """Designs that other programs have and this one does not."""
 
 
@@ -90,6 +91,9 @@ def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, tmp_path: P
     try:
         with pytest.raises((UnsupportedError, EngineError)):
             refused.start()
+        # And a plan knows it before: a value that is refused when it is opened fails a run.
+        tactics = dict(refused.variant.tactics)
+        assert all(kind.capabilities.gap(measure, tactics) for measure in program.MEASURES)
     finally:
         refused.stop()
         refused.remove()

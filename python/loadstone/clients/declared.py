@@ -1,14 +1,14 @@
 """A client's declarations: the measures of all benchmarks that its engine can execute, and its
 tactics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
 from loadstone.clients.rvm import program as rvm
-from loadstone.engines.capabilities import Capabilities, Structure
+from loadstone.engines.capabilities import Capabilities, Lack, Structure
 from loadstone.engines.tactic import Tactic, declared
 from loadstone.errors import UnsupportedError
 
@@ -57,4 +57,14 @@ def capabilities(
     answers: bool = True,
 ) -> Capabilities:
     """The declaration of an engine's client: measures without those in `gaps`, and tactics."""
-    return Capabilities(structures(engine, gaps), tactics, answers=answers)
+    return Capabilities(
+        structures(engine, gaps), tactics, answers=answers, lacks=tuple(_lacks(engine))
+    )
+
+
+def _lacks(engine: str) -> Iterator[Lack]:
+    """As each benchmark's program declares them."""
+    for program in PROGRAMS:
+        for name, tactic, value, reason in program.LACKS:
+            if name == engine:
+                yield Lack(frozenset(program.MEASURES), tactic, value, reason)

@@ -59,6 +59,17 @@ class Structure:
 
 
 @dataclass(frozen=True, slots=True)
+class Lack:
+    """A value of a tactic that a client's program for one benchmark lacks: `structures` are the
+    measures that are a gap with it, `reason` says why."""
+
+    structures: frozenset[str]
+    tactic: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """The engine's abilities, declared before anything runs."""
 
@@ -73,3 +84,18 @@ class Capabilities:
     """Why a statement in SQL is a gap; empty: it takes SQL."""
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""
+    lacks: tuple[Lack, ...] = ()
+    """What is a gap with one value of a tactic, and none with another."""
+
+    def gap(self, structure: str, tactics: Mapping[str, str]) -> str:
+        """Why a structure, or a client's measure, is a gap of the engine with these tactics; empty
+        where it is none. A tactic that is not named has a value that every program has."""
+        declared = self.structures[structure]
+        if not declared.supported:
+            return declared.note
+        lacking = (
+            f"{lack.tactic}={lack.value}: {lack.reason}"
+            for lack in self.lacks
+            if structure in lack.structures and tactics.get(lack.tactic) == lack.value
+        )
+        return next(lacking, "")

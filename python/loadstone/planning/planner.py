@@ -319,8 +319,7 @@ def _cell(
     samples: int,
     capabilities: Capabilities,
 ) -> Cell:
-    structure = capabilities.structures[operation.storage]
-    gap = "" if structure.supported else structure.note
+    gap = capabilities.gap(operation.storage, dict(variant.tactics))
     if operation.statement is not None:
         gap = gap or capabilities.no_sql
     if temperature == "cold" and not capabilities.stoppable:

@@ -31,6 +31,14 @@ const OTHERS: [OtherValue; 8] = [
 
 const NO_DESIGN: &str = "OO7's program has objects with references";
 
+/// Values of tactics that this program lacks: engine, tactic, value, reason. Opening an engine with
+/// one of them is refused for that reason; so a plan can know it before.
+pub fn lacks() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    let styles = postgresql::OTHER_STYLES.iter();
+    let styles = styles.map(|&(value, reason)| ("postgresql", "statement", value, reason));
+    OTHERS.into_iter().chain(styles).collect()
+}
+
 /// Open an engine by name at an address: the database that is there already, or a place to load
 /// `database` to. A tactic that the engine does not know is an error.
 pub fn open(

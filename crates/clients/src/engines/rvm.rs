@@ -31,6 +31,12 @@ const OTHERS: [OtherValue; 10] = [
 
 const NO_DESIGN: &str = "it has a region of records";
 
+/// Values of tactics that this program lacks: engine, tactic, value, reason. Opening an engine with
+/// one of them is refused for that reason; so a plan can know it before.
+pub fn lacks() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    OTHERS.to_vec()
+}
+
 /// Open an engine by name at an address: the database that is there already, or a place to load
 /// `database` to. A tactic that the engine does not know is an error.
 pub fn open(

@@ -16,6 +16,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Oo7Oracle>()?;
     module.add_function(wrap_pyfunction!(oo7_client, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_engines, module)?)?;
+    module.add_function(wrap_pyfunction!(oo7_lacks, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_inputs, module)?)?;
     module.add_function(wrap_pyfunction!(super::oo7_rows::oo7_rows, module)?)?;
     module.add_function(wrap_pyfunction!(super::oo7_rows::oo7_checksum, module)?)?;
@@ -30,6 +31,12 @@ pub fn database(parts: u64, fan_out: u32, seed: u64) -> PyResult<Database> {
 #[pyfunction]
 fn oo7_engines() -> Vec<&'static str> {
     ENGINES.to_vec()
+}
+
+/// Values of tactics that the program lacks. See `_core.pyi`.
+#[pyfunction]
+fn oo7_lacks() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    loadstone_clients::engines::oo7::lacks()
 }
 
 /// The names of OO7's operations.

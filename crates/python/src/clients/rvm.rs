@@ -19,6 +19,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rvm_answer, module)?)?;
     module.add_function(wrap_pyfunction!(rvm_client, module)?)?;
     module.add_function(wrap_pyfunction!(rvm_engines, module)?)?;
+    module.add_function(wrap_pyfunction!(rvm_lacks, module)?)?;
     module.add_function(wrap_pyfunction!(rvm_inputs, module)?)?;
     module.add_function(wrap_pyfunction!(rvm_measures, module)?)
 }
@@ -31,6 +32,12 @@ fn database(accounts: u64, seed: u64) -> PyResult<Database> {
 #[pyfunction]
 fn rvm_engines() -> Vec<&'static str> {
     ENGINES.to_vec()
+}
+
+/// Values of tactics that the program lacks. See `_core.pyi`.
+#[pyfunction]
+fn rvm_lacks() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    loadstone_clients::engines::rvm::lacks()
 }
 
 /// The names of its measures.

@@ -13,6 +13,8 @@ ENGINES = frozenset(
     }
 )  # fmt: skip
 NO_PROGRAM = "it has no program for OO1"
+LACKS: tuple[tuple[str, str, str, str], ...] = ()
+"""It has all values of all tactics."""
 NONE = Database(200)
 """Before one is expected: the engine can be opened and asked for its terms, no more."""
 

@@ -8,6 +8,11 @@ from loadstone.benchmarks.oo7.database import Database
 MEASURES = tuple(_core.oo7_measures())
 ENGINES = frozenset(_core.oo7_engines()) | {"python-dict", "zodb", "ladybug"}
 NO_PROGRAM = "it has no program for OO7"
+LACKS = (
+    *_core.oo7_lacks(),
+    ("ladybug", "statement", "levels", "OO7's program asks for no path in one call"),
+)
+"""(engine, tactic, value, reason): values of tactics that this program lacks."""
 
 
 def opened(

@@ -8,6 +8,8 @@ from loadstone.benchmarks.rvm.database import Database
 MEASURES = tuple(_core.rvm_measures())
 ENGINES = frozenset(_core.rvm_engines())
 NO_PROGRAM = "it has no program for RVM's benchmark"
+LACKS = tuple(_core.rvm_lacks())
+"""(engine, tactic, value, reason): values of tactics that this program lacks."""
 
 
 def opened(
