@@ -133,7 +133,8 @@ def read(path: str | Path) -> Record:
     """Read a record. Raises `RecordError`."""
     from loadstone.record import read_chapters
 
-    return Record(Path(path), read_chapters(Path(path)))
+    place = _path("path", path)
+    return Record(place, read_chapters(place))
 
 
 def measure(
@@ -169,7 +170,7 @@ def study(
     from loadstone.plan.choices import TWO_ENDED
     from loadstone.run.planned import plan_from
 
-    turned = [vary] if isinstance(vary, str) else [*vary]
+    turned = _texts("vary", vary)
     chosen = {"design": TWO_ENDED, "within_s": seconds, **_chosen(benchmark, on, choices)}
     return _measured(plan_from({**chosen, **({"vary": turned} if turned else {})}, None), record)
 
@@ -186,15 +187,26 @@ def compare(
     beyond which a slowdown is one; `across`: terms that may differ. Raises `InputError`."""
     from loadstone.analysis.compare.chapters import compare_chapters
 
-    if not isinstance(fail_on, int | float) or not 0 < fail_on < 1:
+    is_number = isinstance(fail_on, int | float) and not isinstance(fail_on, bool)
+    if not is_number or not 0 < fail_on < 1:
         raise InputError(f"fail_on is {fail_on!r}", hint="give a share below 1: 0.05 is 5 %")
-    sides = [one if isinstance(one, Record) else read(one) for one in (before, after) if one]
-    other = sides[1].runs if len(sides) > 1 else None
+    told = None if variants is None else _texts("variants", variants)
+    if told is not None and len(told) != 2:
+        raise InputError(f"variants are {len(told)}", hint="name two of one record")
+    differing = _texts("across", across)
+    first = _side("before", before)
+    other = None if after is None else _side("after", after).runs
+    pair = None if told is None else (told[0], told[1])
     return Comparison(
-        compare_chapters(
-            sides[0].runs, other, variants=variants, threshold=fail_on, across=tuple(across)
-        )
+        compare_chapters(first.runs, other, variants=pair, threshold=fail_on, across=differing)
     )
+
+
+def _side(name: str, given: Any) -> Record:
+    """A record, or the one at a path."""
+    if isinstance(given, Record):
+        return given
+    return read(_path(name, given))
 
 
 def _chosen(
@@ -203,17 +215,35 @@ def _chosen(
     """The choices as a plan file would have them."""
     chosen = dict(choices)
     if benchmark is not None:
-        chosen["benchmark"] = benchmark
-    if on:
-        chosen["on"] = (on,) if isinstance(on, str) else tuple(on)
+        chosen["benchmark"] = str(benchmark) if isinstance(benchmark, Path) else benchmark
+    if variants := _texts("on", on):
+        chosen["on"] = variants
     return chosen
+
+
+def _texts(name: str, given: Any) -> tuple[str, ...]:
+    """One text, or several."""
+    try:
+        found = (given,) if isinstance(given, str) else tuple(given)
+    except TypeError:
+        found = (given,)
+    for one in found:
+        if not isinstance(one, str):
+            raise InputError(f"{name} has {one!r}", hint="give a text, or a list of texts")
+    return tuple(one for one in found if one)
+
+
+def _path(name: str, given: Any) -> Path:
+    if not isinstance(given, str | Path) or not str(given) or "\0" in str(given):
+        raise InputError(f"{name} is {given!r}", hint="give the path of a record")
+    return Path(given)
 
 
 def _measured(planned: "Planned", record: str | Path | None) -> Record:
     from loadstone.plan.choices import as_command
     from loadstone.run import session
 
-    path = Path(record) if record is not None else session.record_path([planned])
+    path = _path("record", record) if record is not None else session.record_path([planned])
     ended = session.measure([planned], path, page=False, told=as_command(planned.plan))
     if ended.outcome == "interrupted":
         raise KeyboardInterrupt

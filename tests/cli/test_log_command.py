@@ -23,6 +23,12 @@ def test_a_folder_is_told_and_what_is_no_record_is_named(desk: Desk):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     done = desk.run("log", "runs", "--format", "json", "--operation", "select-*")
     told = json.loads(done.stdout)
+    (left,) = told["left_out"]
+    assert left["file"] == "broken.loadstone" and "broken.loadstone" in left["reason"]
+    for form in ("md", "html"):
+        content = desk.run("log", "--format", form).stdout
+        assert "1 file could not be read and is left out" in content
+        assert "broken.loadstone" in content
     assert told["trends"] and all(t["operation"].startswith("select-") for t in told["trends"])
     # The same record twice: nothing changed.
     assert all(p["change"] is None for t in told["trends"] for p in t["points"])

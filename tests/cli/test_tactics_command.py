@@ -44,12 +44,26 @@ def test_one_tactic_alone(desk):
 def test_a_run_of_lode_may_have_a_default_of_its_own(desk):
     (engine,) = json.loads(desk.run("tactics", "lode", "--format", "json").stdout)["engines"]
     found = {tactic["name"]: tactic for tactic in engine["tactics"]}
-    assert len(found) == len(engine["tactics"])
+    seams = {(tactic["name"], tactic["behind"]) for tactic in engine["tactics"]}
+    assert len(seams) == len(engine["tactics"])
     assert found["cache"]["default"] == "67108864"
     assert found["cache"]["default_of_runs"] == "268435456"
     assert found["durability"]["default_of_runs"] is None
     assert found["access"]["behind"] == "calling program"
     assert "default: 67108864, in a run 268435456" in desk.run("tactics", "lode", "cache").stdout
+
+
+def test_a_place_has_the_values_of_statements_and_those_of_calling_programs(desk):
+    done = desk.run("tactics", "lode", "place", "--format", "json")
+    (engine,) = json.loads(done.stdout)["engines"]
+    values = {
+        tactic["behind"]: [value["value"] for value in tactic["values"]]
+        for tactic in engine["tactics"]
+    }
+    assert values == {
+        "statements": ["embedded", "thread", "server"],
+        "calling program": ["embedded", "server"],
+    }
 
 
 def test_other_engines_have_what_they_declare(desk):

@@ -120,3 +120,34 @@ def test_only_a_decided_change_passes(pytester, outcome, failed, undecided, word
     """)
     done = pytester.runpytest_subprocess(*plugin(), "-p", "no:cacheprovider")
     done.assert_outcomes(**{word: 1})
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: loadstone.compare(""), lambda: loadstone.compare(None),
+        lambda: loadstone.compare("a", after=""), lambda: loadstone.compare("a", variants="ab"),
+        lambda: loadstone.compare("a", variants=("a",)), lambda: loadstone.compare("a", variants=3),
+        lambda: loadstone.compare("a", across=3), lambda: loadstone.compare("a", fail_on=NAN),
+        lambda: loadstone.compare("a", fail_on="5%"), lambda: loadstone.compare("a", fail_on=True),
+        lambda: loadstone.read(None), lambda: loadstone.read(5), lambda: loadstone.read(b"x"),
+        lambda: loadstone.read("a\0b"), lambda: loadstone.measure(5),
+        lambda: loadstone.measure(on=5), lambda: loadstone.measure(on=[5]),
+        lambda: loadstone.measure(["wisconsin"]), lambda: loadstone.measure({}),
+        lambda: loadstone.measure("wisconsin", operations=5),
+        lambda: loadstone.measure("wisconsin", rows="a"),
+        lambda: loadstone.measure("wisconsin", nonsense=1),
+        lambda: loadstone.measure("wisconsin", record=5, on="sqlite"),
+        lambda: loadstone.measure("wisconsin", on="sqlite\0"),
+        lambda: loadstone.measure("wis\0consin"), lambda: loadstone.measure(""),
+        lambda: loadstone.measure(sql=5), lambda: loadstone.measure(sql="select 1", data=5),
+        lambda: loadstone.study(vary=5), lambda: loadstone.study(on="lode", seconds="x"),
+        lambda: loadstone.study(on="lode", seconds=NAN),
+    ],
+)  # fmt: skip
+def test_an_odd_argument_is_told_and_no_bug_of_ours(call):
+    with pytest.raises(loadstone.LoadstoneError):
+        call()

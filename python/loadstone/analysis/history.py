@@ -78,13 +78,19 @@ class Trend:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Records, oldest first, and the trends of cells that two of them have."""
+    """Records, oldest first, and the trends of cells that two of them have. `left_out` are files
+    that could not be read, each with the reason."""
 
     told: tuple[Told, ...]
     trends: tuple[Trend, ...]
+    left_out: tuple[tuple[Path, str], ...] = ()
 
 
-def history(records: Sequence[tuple[Path, Sequence[Run]]], threshold: float) -> History:
+def history(
+    records: Sequence[tuple[Path, Sequence[Run]]],
+    threshold: float,
+    left_out: Sequence[tuple[Path, str]] = (),
+) -> History:
     """The history of these records; `threshold`: the share from which on a change is one."""
     runs = sorted(
         ((path, run) for path, chapters in records for run in chapters),
@@ -92,7 +98,7 @@ def history(records: Sequence[tuple[Path, Sequence[Run]]], threshold: float) -> 
     )
     wholes = [(path, summarise(run)) for path, run in runs]
     told = tuple(_told(path, whole) for path, whole in wholes)
-    return History(told, tuple(_trends(wholes, threshold)))
+    return History(told, tuple(_trends(wholes, threshold)), tuple(left_out))
 
 
 def _told(path: Path, whole: Summary) -> Told:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadstone.commands.run import DryRun, Page, PlanFile, Record, made, taking
+from loadstone.commands.run import Page, PlanFile, PlanOnly, Record, made, taking
 from loadstone.plan.choices import RUN
 from loadstone.planning.completion import engines
 
@@ -50,7 +50,7 @@ def ab(
     ] = "table",
     plan: PlanFile = None,
     record: Record = None,
-    dry_run: DryRun = False,
+    dry_run: PlanOnly = False,
     page: Page = True,
     **given: Any,
 ) -> int:

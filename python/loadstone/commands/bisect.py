@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loadstone.commands.run import DryRun, Page, Record, made, taking
+from loadstone.commands.run import Page, PlanOnly, Record, made, taking
 from loadstone.plan.choices import RUN
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def bisect(
         bool, typer.Option("--releases", help="List the known releases; run nothing.")
     ] = False,
     record: Record = None,
-    dry_run: DryRun = False,
+    dry_run: PlanOnly = False,
     page: Page = True,
     **given: Any,
 ) -> int:

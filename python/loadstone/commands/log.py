@@ -42,6 +42,7 @@ def log(
     more than --fail-on, from the first figure since the last change. Records of other machines or
     on other terms are not compared. Records are only read; other files are named and left out.
     """
+    from dataclasses import replace
     from fnmatch import fnmatchcase
 
     from loadstone.analysis import history as analysis
@@ -53,14 +54,15 @@ def log(
 
     if form not in FORMATS:
         raise InputError(f"no format {form!r}", hint=f"--format takes: {', '.join(FORMATS)}")
-    found = analysis.history(_read(folder), share(fail_on, "--fail-on"))
+    records, left_out = _read(folder)
+    found = analysis.history(records, share(fail_on, "--fail-on"), left_out)
     if operations:
         wanted = [
             trend
             for trend in found.trends
             if any(fnmatchcase(trend.operation, like) for like in operations)
         ]
-        found = analysis.History(found.told, tuple(wanted))
+        found = replace(found, trends=tuple(wanted))
     if form == "table" and out is None:
         return _show(found)
     mark = None
@@ -79,8 +81,11 @@ def log(
     return 0
 
 
-def _read(folder: Path) -> "Sequence[tuple[Path, Sequence[Run]]]":
-    """The folder's records. Raises `InputError` where there is none."""
+def _read(
+    folder: Path,
+) -> "tuple[Sequence[tuple[Path, Sequence[Run]]], Sequence[tuple[Path, str]]]":
+    """The folder's records, and the files that are none. Raises `InputError` where there is no
+    record."""
     from loadstone.diagnostics import say
     from loadstone.errors import InputError, RecordError
     from loadstone.record import read_chapters
@@ -89,15 +94,16 @@ def _read(folder: Path) -> "Sequence[tuple[Path, Sequence[Run]]]":
         raise InputError(
             f"there is no folder {folder}", hint="loadstone run writes its records to runs"
         )
-    records = []
+    records, left_out = [], []
     for path in sorted(folder.glob("*.loadstone")):
         try:
             records.append((path, read_chapters(path)))
         except RecordError as error:
             say(f"loadstone: left out: {error.message}")
+            left_out.append((path, error.message))
     if not records:
         raise InputError(f"there is no record in {folder}", hint="records end in .loadstone")
-    return records
+    return records, left_out
 
 
 def _show(found: "History") -> int:

@@ -36,6 +36,8 @@ Resume = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan, or what --resume has left; run nothing.")
 ]
+PlanOnly = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")]
+"""Of commands that resume nothing."""
 Page = Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report, too.")]
 
 

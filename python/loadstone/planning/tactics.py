@@ -95,9 +95,18 @@ def _listed(name: str) -> Listed:
         return Listed(name, declared)
     asked = {one.tactic.name: one.default for one in declared}
     own = {one.tactic.name: _with_default(one, asked) for one in _described()}
-    # The rest: what every system has.
-    others = {one.tactic.name: one for one in declared if one.tactic.name not in own}
-    return Listed(name, (*own.values(), *others.values()))
+    # Of statements, a name of lode's may be another matter, with other values: `place`.
+    others = {one.tactic.name: one for one in declared if _is_other(one, own)}
+    seams = {name: replace(own[name], behind=SEAMS["clients"]) for name in others if name in own}
+    return Listed(name, (*(own | seams).values(), *others.values()))
+
+
+def _is_other(switch: Switch, own: Mapping[str, Switch]) -> bool:
+    """Whether a switch is none of lode's own: it has a word for a value that lode has not."""
+    same = own.get(switch.tactic.name)
+    known = {value for value, _ in same.tactic.values} if same else set()
+    words = {value for value, _ in switch.tactic.values if value.isalpha()}
+    return same is None or (switch.behind == SEAMS["engines"] and not words <= known)
 
 
 def _with_default(switch: Switch, asked: Mapping[str, str]) -> Switch:

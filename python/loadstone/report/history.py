@@ -1,7 +1,7 @@
 """A history as text: the words, Markdown and JSON."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loadstone.analysis.history import History, Point, Told, Trend
@@ -15,10 +15,17 @@ RECORDS = ("when", "record", "run", "cells in order", "findings")
 TRENDS = ("benchmark", "operation", "tuples", "temperature", "variant", "figures", "first", "last",
           "changes")  # fmt: skip
 
+LEFT_OUT = ("left out", "why")
+
 
 def when(created_at: str) -> str:
     """The day and minute of a record."""
     return created_at[:16].replace("T", " ")
+
+
+def left_out_rows(found: History) -> Sequence[tuple[str, ...]]:
+    """The files that could not be read under `LEFT_OUT`."""
+    return [(path.name, reason) for path, reason in found.left_out]
 
 
 def record_row(told: Told) -> tuple[str, ...]:
@@ -66,6 +73,12 @@ def sentence(found: History) -> str:
     broken = sum(any(point.broken for point in trend.points) for trend in found.trends)
     files = len({told.path for told in found.told})
     told = f"; figures of {broken} could not all be compared" if broken else ""
+    left = len(found.left_out)
+    told += (
+        f"; {plural(left, 'file')} could not be read and {'is' if left == 1 else 'are'} left out"
+        if left
+        else ""
+    )
     return (
         f"{plural(files, 'record')}, {plural(len(found.trends), 'cell')} that two or more have;"
         f" {changed or 'none'} of them changed{told}"
@@ -78,6 +91,8 @@ def markdown(found: History) -> str:
     changed = [trend for trend in found.trends if trend.changes]
     if changed:
         lines += ["", *_table(TRENDS, map(trend_row, changed))]
+    if found.left_out:
+        lines += ["", *_table(LEFT_OUT, iter(left_out_rows(found)))]
     return legible("\n".join(lines) + "\n")
 
 
@@ -95,6 +110,7 @@ def as_json(found: History) -> str:
             "schema": SCHEMA,
             "records": [_record(told) for told in found.told],
             "trends": [_trend(trend) for trend in found.trends],
+            "left_out": [{"file": path.name, "reason": why} for path, why in found.left_out],
         },
         indent=1,
     )

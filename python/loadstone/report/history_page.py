@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from loadstone.analysis.history import History, Point, Trend
-from loadstone.report.history import changes, record_row, sentence, trend_row, when
+from loadstone.report.history import changes, left_out_rows, record_row, sentence, trend_row, when
 from loadstone.report.html import environment
 from loadstone.text.numbers import duration
 
@@ -80,6 +80,7 @@ def render(found: History) -> bytes:
         .render(
             headline=sentence(found),
             records=[record_row(told) for told in found.told],
+            left_out=left_out_rows(found),
             trends=[(trend_row(one), dots(one), [*changes(one)]) for one in trends],
             width=WIDTH_PX,
             height=HEIGHT_PX,
