@@ -19,14 +19,13 @@ __all__ = [
     "intended_starts", "interval_of_median", "interval_of_paired_ratio", "io_bytes", "lode_connect",
     "lode_mirror", "lode_profiles", "lode_tactics", "lode_tactics_of", "mapped_bytes",
     "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_checksum", "oo7_client",
-    "oo7_engines", "oo7_inputs", "oo7_measures", "oo7_rows", "outliers", "page_out", "pretouch",
-    "processor_times", "quel_format", "quel_parse", "reads_past_calls", "relations",
-    "resident_pages", "rvm_answer", "rvm_client", "rvm_engines", "rvm_inputs", "rvm_measures",
-    "schedule", "spin_ns",
+    "oo7_engines", "oo7_inputs", "oo7_lacks", "oo7_measures", "oo7_rows", "outliers", "page_out",
+    "pretouch", "processor_times", "quel_format", "quel_parse", "reads_past_calls", "relations",
+    "resident_pages", "rvm_answer", "rvm_client", "rvm_engines", "rvm_inputs", "rvm_lacks",
+    "rvm_measures", "schedule", "spin_ns",
 ]  # fmt: skip
 
 # --- datasets -----------------------------------------------------------------------------
-
 def relations(benchmark: str, edition: str) -> list[str]:
     """Names of an edition's relations, in the paper's order."""
 
@@ -108,8 +107,7 @@ class ClientGapError(ClientError):
     """The engine has no such measure or tactic: a gap, with its reason."""
 
 def allocator() -> str:
-    """The allocator of everything in Rust, clients and lode included, read back from a block of it:
-    `mimalloc`, or `the system's`."""
+    """`mimalloc` or `the system's`, of everything in Rust, as read back from a block of it."""
 
 def oo1_client(
     engine: str, database: str, tactics: Sequence[tuple[str, str]], parts: int, seed: int = 1,
@@ -126,14 +124,16 @@ def oo7_client(
     """OO7's program; `parts` are atomic, `fan_out` the number of connections that leave each."""
 
 def oo7_engines() -> list[str]: ...
+def oo7_lacks() -> list[tuple[str, str, str, str]]: ...  # engine, tactic, value, reason
 def oo7_measures() -> list[str]: ...
 def rvm_client(
     engine: str, database: str, tactics: Sequence[tuple[str, str]], accounts: int, seed: int = 1,
     library: str | None = None,
 ) -> Client:  # fmt: skip
-    """The program of RVM's benchmark, as `oo1_client`."""
+    """As `oo1_client`."""
 
 def rvm_engines() -> list[str]: ...
+def rvm_lacks() -> list[tuple[str, str, str, str]]: ...
 def rvm_measures() -> list[str]: ...
 def rvm_inputs(accounts: int, seed: int, measure: str, iteration: int) -> list[tuple[int, int]]:
     """(teller, account) of the first ten transactions of a trial; empty for the audit."""
@@ -209,26 +209,26 @@ def oo7_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
 
 @final
 class StatementUsers:
-    """Concurrent users in Rust, each a thread with a session of its own. Raises `ClientError`."""
+    """Concurrent users in Rust, threads with a session each, which begins with `begin`. A file of
+    DuckDB's must be open nowhere else here. Raises `ClientError`."""
 
     @staticmethod
-    def sqlite(path: str, begin: list[str], version: str) -> StatementUsers:
-        """Connections that begin with these statements; by the library of that version only."""
+    def sqlite(path: str, begin: list[str], version: str) -> StatementUsers: ...
     @staticmethod
-    def duckdb(library: str, path: str, settings: list[tuple[str, str]]) -> StatementUsers:
-        """Connections to a file that nobody else in this process has open."""
+    def duckdb(library: str, path: str, settings: list[tuple[str, str]]) -> StatementUsers: ...
     @staticmethod
-    def lode(database: LodeDatabase, beside: bool) -> StatementUsers:
-        """The users' own threads; `beside`: a further thread for each."""
+    def postgresql(address: str, begin: list[str], is_prepared: bool) -> StatementUsers: ...
+    @staticmethod
+    def lode(database: LodeDatabase, beside: bool) -> StatementUsers: ...
     @staticmethod
     def lode_server(path: str) -> StatementUsers: ...
     def ask(
-        self, users: int, statements: list[tuple[str, int]], lasting_ns: int,
+        self, users: int, requests: list[tuple[list[str], int | None]], lasting_ns: int,
         starts_ns: list[int] | None = None, last_ns: int = 0, servers: Sequence[int] = ...,
     ) -> tuple[int, Tally, int, str, tuple[int, int] | None, tuple[int | None, ...]]:  # fmt: skip
-        """Each goes round the statements, which have so many rows: a closed loop, or requests due
-        at `starts_ns` that begin until `last_ns`. Elapsed ns, tally, failed requests and why, the
-        rows of the first wrong answer with those expected, the work as of a measure."""
+        """Each goes round the requests: statements in order, rolled back where one fails, with so
+        many rows (None: not checked). A closed loop, or requests due at `starts_ns` that begin
+        until `last_ns`. Elapsed ns, tally, failed requests, why, (rows, expected), work."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
     """The input of an iteration of a measure, for a client in Python: ids (look-up,

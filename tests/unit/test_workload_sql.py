@@ -3,7 +3,7 @@
 import pytest
 
 from loadstone.errors import InputError, UnsupportedError
-from loadstone.workload import sql
+from loadstone.workload import script, sql
 
 
 def order(text: str) -> tuple[tuple[int, ...], bool]:
@@ -171,3 +171,78 @@ def test_the_dialect_of_a_text_is_found() -> None:
     assert sql.dialect_of("SELECT `a` FROM `t`", "s") in ("sqlite", "mysql")
     with pytest.raises(InputError, match="cannot be read"):
         sql.dialect_of("SELECT FROM WHERE", "s")
+
+
+def test_a_name_in_quotes_stays_the_function_s_own() -> None:
+    text = 'SELECT "myFunc"(a), other_Func(a) FROM t'
+    given = sql.for_engine(text, "postgres", "duckdb", {"t": "t"}, ("a",), "")
+    assert given.text == 'SELECT "myFunc"(a), other_Func(a) FROM t'
+    tree = sql.parsed("SELECT \"set_config\"('a', 'b', false)", "postgres", "s")
+    with pytest.raises(InputError, match="set_config"):
+        sql.check_reading(tree, "s")
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("SELECT a, b FROM t", "ORDER BY"),
+        ("SELECT a, b FROM t ORDER BY b", "ORDER BY"),
+        ("SELECT a FROM t ORDER BY a", "columns"),
+        ("SELECT a, b FROM t ORDER BY a", ""),
+        ("SELECT * FROM t ORDER BY a", ""),
+        ("SELECT a, b FROM t ORDER BY lower(a)", ""),
+    ],
+)
+def test_texts_of_a_statement_ask_for_answers_of_one_form(other: str, reason: str) -> None:
+    first = sql.parsed("SELECT a, b FROM t ORDER BY a", "", "s")
+    second = sql.parsed(other, "sqlite", "s")
+    if not reason:
+        sql.check_alike(first, second, "s")
+        return
+    with pytest.raises(InputError, match=reason):
+        sql.check_alike(first, second, "s")
+    with pytest.raises(InputError, match=reason):
+        sql.check_alike(second, first, "s")
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "found"),
+    [
+        ("SELECT now()", "postgres", True), ("SELECT random()", "duckdb", True),
+        ("SELECT a FROM t WHERE b < current_timestamp", "", True),
+        ("SELECT datetime('now')", "sqlite", True), ("SELECT gen_random_uuid()", "postgres", True),
+        ("SELECT a FROM t USING SAMPLE 3", "duckdb", True), ("SELECT 'later' FROM t", "", False),
+        ("SELECT count(*) FROM t WHERE random = 1", "", False),
+    ],
+)  # fmt: skip
+def test_a_text_that_may_give_another_answer_is_known(text: str, dialect: str, found: bool) -> None:
+    assert sql.may_be_volatile(sql.parsed(text, dialect, "s")) == found
+
+
+@pytest.mark.parametrize("text", ["SELECT (", "SELECT 1; SELECT 2", "SELECT :x"])
+def test_advice_on_a_statement_alone_names_no_key_of_a_file(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        sql.parsed(text, "", sql.ALONE)
+    assert caught.value.hint
+    assert "dialect =" not in caught.value.hint
+    assert "under parameters" not in caught.value.hint
+    assert "beside it" not in caught.value.hint
+
+
+def test_a_script_is_taken_apart_at_its_own_semicolons_alone() -> None:
+    text = "begin;\nUPDATE t SET a = ';' WHERE b = 1; -- a; b\nSELECT a FROM t;\nEND ;"
+    steps = script.split(text, "postgres", "s")
+    assert steps[0] == "BEGIN"
+    assert steps[-1] == "COMMIT"
+    assert len(steps) == 4
+    given = script.for_engine(text, "postgres", "sqlite", {"t": "t"}, ("a", "b"), "")
+    assert [gives_rows for _, gives_rows in given.steps] == [False, False, True, False]
+    assert given.steps[0][0] == "BEGIN IMMEDIATE"
+    only_read = script.for_engine("BEGIN; SELECT a FROM t; END", "postgres", "sqlite", {}, (), "")
+    assert only_read.steps[0][0] == "BEGIN"
+
+
+def test_texts_that_differ_in_values_alone_have_one_shape() -> None:
+    texts = ["SELECT a FROM t WHERE b = 1", "SELECT a FROM t WHERE b = 22", "SELECT c FROM t",
+             "SELECT a FROM t WHERE b = '1; DELETE'"]  # fmt: skip
+    assert sql.of_each_shape(texts, "", "s") == [texts[0], texts[2]]

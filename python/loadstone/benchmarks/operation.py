@@ -22,6 +22,10 @@ class StoredRelation:
     """Where the names of these files begin."""
 
 
+SCRIPTS_SAMPLED = 10
+"""Variations of a script that changes data of which the answers are compared."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One measured operation at one scale.
@@ -30,7 +34,7 @@ class Operation:
     the one statement that is timed. `undo[i]`, empty for a retrieve, reverses `texts[i]` outside
     the clock. `storage` names the structure that the operation exercises; an engine without it has
     a declared gap here. `destination` is `relation` (retrieve into), `client`, `file` (its rows
-    fetched and written), or `update`.
+    fetched and written), `update`, or `script`: several statements.
     """
 
     name: str
@@ -55,6 +59,13 @@ class Operation:
     """Whether concurrent users can run it without changing each other's results."""
     statement: WorkloadStatement | None = None
     """Of a user's workload: its texts are SQL, not QUEL."""
+
+    @property
+    def sampled(self) -> int:
+        """How many of its variations cells have; concurrent users have all. After each sample of a
+        script all tables that it changes are compared with their copies."""
+        changes = self.statement is not None and bool(self.statement.script_changes)
+        return min(len(self.texts), SCRIPTS_SAMPLED) if changes else len(self.texts)
 
 
 def table_of(relation: str, design: str, rows: int) -> str:

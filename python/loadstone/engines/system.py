@@ -83,6 +83,9 @@ class System(ABC):
         """Whether it reads the user's own tables in the database that the URL names, and writes
         nothing there: then it opens the database so that a write is refused, by the engine. Set
         before `start`, which raises `EngineError` where that is not read back."""
+        self.users_text = False
+        """Whether the statements are the user's own. In a database of theirs, where functions of
+        theirs may be, a query among them is executed so that it cannot write."""
         self.heir = False
         """Whether earlier workers may have left data of the run: then `remove` may not report
         success without reaching the database."""

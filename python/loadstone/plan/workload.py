@@ -97,7 +97,17 @@ class WorkloadStatement:
     expected: tuple[tuple[Accepted, ...], ...] = ()
     """The answers that the user stored, of the first variations: the ways of engines to give it."""
     changes: Annotated[str, Most(120)] = ""
-    """The table that it changes; empty: it is a query."""
+    """The table that it changes; empty: it is a query, or a script."""
+    script: bool = False
+    """Whether its texts are scripts: one statement or several, of which some are a transaction."""
+    script_changes: Annotated[tuple[Name, ...], Most(1_000)] = ()
+    """The tables that a script changes."""
+    volatile: Annotated[tuple[Name, ...], Most(1_000)] = ()
+    """`table.column`: columns whose new values are another each time, so that none are compared."""
+    same: Annotated[tuple[Text, ...], Most(1_000)] = ()
+    """Queries whose answers concurrent users of a script leave as they were."""
+    grows: Annotated[tuple[Text, ...], Most(1_000)] = ()
+    """Queries whose one number grows by one with each script that concurrent users complete."""
 
     def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
         """(dialect, texts) for engines of a dialect: their own, or those to be translated."""
@@ -137,7 +147,9 @@ class Workload:
     @property
     def changed(self) -> tuple[str, ...]:
         """The names of the tables that its statements change."""
-        return tuple(dict.fromkeys(one.changes for one in self.statements if one.changes))
+        one_each = (one.changes for one in self.statements if one.changes)
+        many = (name for one in self.statements for name in one.script_changes)
+        return tuple(dict.fromkeys((*one_each, *many)))
 
     @property
     def capitals(self) -> tuple[str, ...]:
@@ -152,7 +164,14 @@ class Workload:
 
 
 _LATER: dict[str, dict[str, Any]] = {
-    "statements": {"changes": ""},
+    "statements": {
+        "changes": "",
+        "script": False,
+        "script_changes": (),
+        "volatile": (),
+        "same": (),
+        "grows": (),
+    },
     "tables": {"sql": "", "checksum": ""},
 }
 """By list, the fields that workloads of earlier releases lack, with the values that theirs have."""

@@ -51,6 +51,16 @@ class Variation(Part, frozen=True):
     """Of an update whose relation need not be read whole for each sample."""
 
 
+class ChangedTable(Part, frozen=True):
+    """A table that a user's statement changes: its primary key, all its columns, and those of them
+    of which new values are not compared."""
+
+    name: str
+    key: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    volatile: tuple[str, ...] = ()
+
+
 class SqlText(Part, frozen=True):
     """Of a user's statement: the dialect of its text, the tables and columns that it may name, and
     how its answers are compared, as `plan.workload.WorkloadStatement` has it."""
@@ -60,12 +70,13 @@ class SqlText(Part, frozen=True):
     columns: tuple[str, ...]
     digits: int
     order: tuple[int, ...]
-    changes: str = ""
-    """The table that it changes; empty: it is a query."""
-    key: tuple[str, ...] = ()
-    """That table's primary key."""
-    own_columns: tuple[str, ...] = ()
-    """All columns of that table."""
+    changed: tuple[ChangedTable, ...] = ()
+    """The tables that it changes; none: it is a query."""
+    script: bool = False
+    """Whether it is a script of statements."""
+    same: tuple[str, ...] = ()
+    grows: tuple[str, ...] = ()
+    """Queries that hold concurrent users of a script to what it must leave."""
 
 
 class Block(Part, frozen=True):
@@ -91,6 +102,11 @@ class Block(Part, frozen=True):
     """Answers are checked of so many samples, the first ones; None: of all."""
     sql: SqlText | None = None
     """None: the texts are QUEL, or name a client's measure."""
+
+    def asking(self) -> "Block":
+        """The same for one query over the tables of a script."""
+        sql = None if self.sql is None else msgspec.structs.replace(self.sql, script=False)
+        return msgspec.structs.replace(self, sql=sql)
 
 
 class Loop(Part, frozen=True):
@@ -345,6 +361,8 @@ class Open(Request[Opened], frozen=True):
     heir: bool = False
     as_it_stands: bool = False
     """The user's own tables are read, and nothing is written there."""
+    users_text: bool = False
+    """The statements are the user's own."""
 
 
 class TellTerms(Request[TermsTold], frozen=True):

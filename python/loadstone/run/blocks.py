@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from loadstone.benchmarks.base import Operation
 from loadstone.benchmarks.expected import Answers
 from loadstone.plan.plan import Cell, Plan
-from loadstone.plan.workload import PUT_BACK
-from loadstone.protocol.messages import Block, Named, SqlText, Variation
+from loadstone.plan.workload import PUT_BACK, Workload, WorkloadStatement
+from loadstone.protocol.messages import Block, ChangedTable, Named, SqlText, Variation
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.workload.agreement import AgreedAnswers
 
@@ -39,12 +39,15 @@ class Blocks:
         warm: bool = False,
         limit_ns: int = 0,
         checked: int | None = None,
+        whole: bool = False,
     ) -> Block:
-        """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
+        """The block with these ordinals; `warm`: nothing has to be warmed up before it; `whole`:
+        of all variations, not only those that cells have."""
         operation = self._operations[cell.operation]
+        variations_of = len(operation.texts) if whole else operation.sampled
         variations = []
         for ordinal in ordinals:
-            variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
+            variation = 0 if cell.temperature == "hot" else ordinal % variations_of
             variations.append(self._variation(operation, variation, cell.variant))
         cold = cell.temperature == "cold"
         warming = operation.warming if cell.temperature == "warm" else ()
@@ -71,16 +74,17 @@ class Blocks:
             return None
         written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
         workload, told = self._plan.workload, operation.statement
-        table = workload.table(told.changes) if told.changes else None
+        names = (told.changes,) if told.changes else told.script_changes
         return SqlText(
             written_in,
             tuple(each.name for each in workload.tables),
             workload.capitals,
             told.digits,
             told.order,
-            told.changes,
-            table.primary_key if table else (),
-            tuple(column.name for column in table.columns) if table else (),
+            tuple(_changed(workload, told, name) for name in names),
+            told.script,
+            told.same,
+            told.grows,
         )
 
     def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
@@ -96,3 +100,12 @@ class Blocks:
         named = None if found is None else Named(found.queries, found.checksum)
         undo = operation.undo[number]
         return Variation(number, operation.texts[number], undo, rows, checksum, named)
+
+
+def _changed(workload: Workload, told: WorkloadStatement, name: str) -> ChangedTable:
+    table = workload.table(name)
+    volatile = tuple(
+        column for each in told.volatile for of, _, column in [each.partition(".")] if of == name
+    )
+    columns = tuple(column.name for column in table.columns)
+    return ChangedTable(name, table.primary_key, columns, volatile)

@@ -152,7 +152,7 @@ class Executor:
             return Outcome()
         try:
             worker.become(cell.variant)
-            every = range(len(self._operations[cell.operation].texts))
+            every = range(self._operations[cell.operation].sampled)
             told = worker.ask(messages.GiveAnswers(self._blocks.of(cell, every, 0)))
         except LoadstoneError as error:
             return self._failure(worker, error)
@@ -331,7 +331,7 @@ class Executor:
         """The statements of a cell's first variations, with the engine's plans. `briefly`: nothing
         that would execute one."""
         worker = self._begin(cell)
-        variations = min(cell.samples, len(self._operations[cell.operation].texts))
+        variations = min(cell.samples, self._operations[cell.operation].sampled)
         block = self._blocks.of(cell, range(min(variations, 2)), 0, limit_ns=1 if briefly else 0)
         try:
             worker.become(cell.variant)
@@ -348,7 +348,8 @@ class Executor:
         variations = range(len(self._operations[cell.operation].texts))
         try:
             worker.become(cell.variant)
-            result = worker.ask(messages.RunLoop(self._blocks.of(cell, variations, 0), loop))
+            block = self._blocks.of(cell, variations, 0, whole=True)
+            result = worker.ask(messages.RunLoop(block, loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)
             return LoopResult(LoopFigures(status=outcome.status, reason=outcome.reason))

@@ -1,16 +1,29 @@
 """Before the statements of a user's workload are measured, every variant answers each of them once:
-what they agree on is the expected answer (`workload/agreement.py`)."""
+what they agree on is the expected answer (`workload/agreement.py`).
 
-from collections.abc import Sequence
+Where answers differ, and where the text draws random numbers or asks for the time, each variant is
+asked a second time. One whose own two answers differ is *volatile*: it has failed, and no other is
+called wrong beside it. The label would be false if its data had changed between the two; and a
+volatile answer goes unseen if it comes the same twice, as a coin does.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
 from loadstone.record.model import Agreement
-from loadstone.run.executor import Executor
+from loadstone.run.executor import Executor, Outcome
 from loadstone.workload import answers as written
+from loadstone.workload import script, sql
 from loadstone.workload.agreement import AgreedAnswers, Rows, Vote
 
+SECOND_S = 1.0
+VOLATILE = (
+    "volatile: asked twice, it gives two answers, so none can be compared. Leave out random"
+    " numbers, the time, and LIMIT without a complete ORDER BY"
+)
 ROWS_MAX = 20_000
 """Rows of an answer that are compared one by one, where checksums differ."""
 
@@ -29,11 +42,15 @@ def poll(
         for variant, outcome in told.items():
             if outcome.status != "ok":
                 answers.fail(statement, variant, outcome.status, outcome.reason)
+        draws = any(sql.may_be_volatile(tree) for tree in _trees(plan, statement))
+        if draws or len({tuple(one.given) for one in told.values() if one.given}) > 1:
+            _tell_volatile(statement, own, told, answers, executor, waits=draws)
         for variation in range(max(len(one.given) for one in told.values())):
             votes = [
                 Vote(variant, engine_of(variant), outcome.given[variation],
                      partial(_rows, executor, own[variant], variation))
-                for variant, outcome in told.items() if len(outcome.given) > variation
+                for variant, outcome in told.items()
+                if len(outcome.given) > variation and not answers.failed(statement, variant)
             ]  # fmt: skip
             answers.settle(statement, variation, votes)
     rows = plan.rows[0]
@@ -42,6 +59,39 @@ def poll(
                   answers.accepted(name))
         for name, basis in answers.bases.items()
     ]  # fmt: skip
+
+
+def _trees(plan: Plan, statement: str) -> Iterator[sql.Tree]:
+    """The first text of a statement in each of its dialects."""
+    for one in plan.workload.statements if plan.workload is not None else ():
+        if one.name == statement:
+            for dialect, texts in (
+                (one.dialect, one.texts),
+                *((o.dialect, o.texts) for o in one.own),
+            ):
+                yield from script.trees(texts[0], dialect, statement)
+
+
+def _tell_volatile(
+    statement: str,
+    own: Mapping[str, Cell],
+    told: Mapping[str, Outcome],
+    answers: AgreedAnswers,
+    executor: Executor,
+    *,
+    waits: bool,
+) -> None:
+    """Ask all of them again, in another second where the text asks for the time: an engine's clock
+    may count seconds."""
+    if waits:
+        time.sleep(SECOND_S)  # noqa: TID251 - the event waited for is the next second
+    for variant, cell in own.items():
+        before = told[variant]
+        if before.status != "ok" or not before.given:
+            continue
+        after = executor.give_answers(cell)
+        if after.status == "ok" and tuple(after.given) != tuple(before.given):
+            answers.fail(statement, variant, "failed", VOLATILE)
 
 
 def _rows(executor: Executor, cell: Cell, variation: int) -> Rows:

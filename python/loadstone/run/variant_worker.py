@@ -90,8 +90,9 @@ class VariantWorker:
         spare, self._spare = self._spare, None
         self._worker = spare or self._new(held)
         heir, self._heir = self._heir, True
+        stands, users_text = self._as_it_stands, self._plan.workload is not None
         opened = self._worker.ask(
-            messages.Open(self._plain, str(self._scratch), owner, heir, self._as_it_stands)
+            messages.Open(self._plain, str(self._scratch), owner, heir, stands, users_text)
         )
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
         self._switched = True

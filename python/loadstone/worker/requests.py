@@ -78,6 +78,7 @@ class Requests(ABC):
         self._system = kind(request.variant, Path(request.scratch), request.owner)
         self._system.heir = request.heir
         self._system.as_it_stands = request.as_it_stands
+        self._system.users_text = request.users_text
         # Before the start, so that a server is born with the share.
         self._limit(request.variant)
         self._system.start()

@@ -9,13 +9,18 @@ from loadstone.engines.capabilities import Attribute, Table
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.affinity import placed
+from loadstone.worker.loop_result import no_figures
 from loadstone.worker.requests import Requests, not_open
 from loadstone.worker.statement_timer import StatementTimer, contents_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from loadstone.worker.ladder_timer import LadderTimer
+    from loadstone.worker.user_loop import Request as UserRequest
+    from loadstone.worker.user_loop import Users
 
 _LATE = "late"
 """The relation that holds the rows to be inserted while they are."""
@@ -143,12 +148,36 @@ class StatementRequests(Requests):
         """Concurrent users on a block's variations."""
         from loadstone.worker.user_loop import Request, Users
 
-        statements = self._timer().statements(request.block)
+        timer, block = self._timer(), request.block
+        statements = timer.statements(block)
         requests = [
-            Request(statement, variation.rows, variation.checksum, request.block.sql)
-            for statement, variation in zip(statements, request.block.variations, strict=True)
+            Request(each.text, variation.rows, variation.checksum, block.sql, each.steps)
+            for each, variation in zip(statements, block.variations, strict=True)
         ]
-        return messages.LoopResult(Users(self.engine, self._mark).work(request.loop, requests))
+        users = Users(self.engine, self._mark)
+        if block.sql is None or not block.sql.changed:
+            return messages.LoopResult(users.work(request.loop, requests))
+        return messages.LoopResult(self._changing_loop(request, block.sql, users, requests))
+
+    def _changing_loop(
+        self,
+        request: messages.RunLoop,
+        told: messages.SqlText,
+        users: "Users",
+        requests: "Sequence[UserRequest]",
+    ) -> messages.LoopFigures:
+        """A loop whose users change tables, which then get back what they had."""
+        from loadstone.worker.script import Invariants
+
+        timer = self._timer()
+        query = request.block.asking()
+        invariants = Invariants(self.engine, told, lambda text: timer.translate(query, text))
+        try:
+            figures = users.work(request.loop, requests)
+            broken = invariants.broken(figures.completed) if figures.completed else ""
+        finally:
+            timer.put_back(told)
+        return no_figures("failed", broken).but(client=figures.client) if broken else figures
 
     def _state(self) -> messages.State:
         return messages.State(self._timer().translated)

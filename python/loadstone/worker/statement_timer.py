@@ -21,7 +21,7 @@ from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
 from loadstone.plan.workload import PUT_BACK
 from loadstone.protocol.messages import Block, Named, SqlText, Variation
-from loadstone.quel.statement import Statement
+from loadstone.quel.statement import Statement, is_control
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.text.numbers import plural
 from loadstone.worker.block import Timer
@@ -57,15 +57,16 @@ class StatementTimer(Timer):
         shown = shown and not block.limit_ns and (not heap or block.temperature == "cold")
         for variation in block.variations:
             statement = self.translate(block, variation.text)
-            plan = self.engine.explain(statement.text)
+            asked = [text for text, _ in statement.steps if not is_control(text)]
+            plan = "\n".join(map(self.engine.explain, asked or [statement.text]))
             paths = self.engine.access_paths(statement.text, plan) if shown else None
             access = None if paths is None or (heap and paths) else ",".join(paths)
             texts.append(StatementText(variation.number, statement.text, plan, access))
         return texts
 
-    def statements(self, block: Block) -> Sequence[str]:
+    def statements(self, block: Block) -> Sequence[Statement]:
         """Each variation as the engine gets it."""
-        return [self.translate(block, each.text).text for each in block.variations]
+        return [self.translate(block, each.text) for each in block.variations]
 
     def whole(self, block: Block, variation: Variation) -> int:
         """The time of one sample, as the rung of a ladder. Raises `EngineError` where the answer is
@@ -96,7 +97,7 @@ class StatementTimer(Timer):
         number, expected = variation.number, (variation.rows, variation.checksum)
         statement = self.translate(block, variation.text)
         self._absent.discard(statement.result or "")
-        execute = self._execution(block.destination)
+        execute = self._execution(block.destination, statement)
         observer = self._watched(ordinal)
         # Around the counters, too: its thread's own work is none of the statement's.
         with self._limited(block):
@@ -136,18 +137,38 @@ class StatementTimer(Timer):
 
     def _take_back(self, block: Block, variation: Variation) -> None:
         if variation.undo == PUT_BACK and block.sql is not None:
-            self._copy(block.sql).put_back()
+            self.put_back(block.sql)
         elif variation.undo:
             self.engine.run(self.translate(block, variation.undo).text)
 
-    def _copy(self, sql: SqlText) -> "TableCopy":
+    def put_back(self, sql: SqlText) -> None:
+        """Give the tables that a user's statement changed the rows that they had."""
+        for copy in self._copies(sql):
+            copy.put_back()
+
+    def _copies(self, sql: SqlText) -> "Sequence[TableCopy]":
         # Imports a translator, which only users' statements need.
         from loadstone.worker.table_copy import TableCopy
 
-        return TableCopy(self.engine, sql)
+        return [TableCopy(self.engine, changed) for changed in sql.changed]
 
-    def _execution(self, destination: str) -> Callable[[str], Any]:
+    def _changes(self, sql: SqlText) -> list[tuple[Any, ...]]:
+        """What is other in the tables; of a script, each row behind its table's name."""
+        if not sql.script:
+            (copy,) = self._copies(sql)
+            return copy.changes()
+        return [
+            (changed.name, *row)
+            for changed, copy in zip(sql.changed, self._copies(sql), strict=True)
+            for row in copy.changes()
+        ]
+
+    def _execution(self, destination: str, statement: Statement) -> Callable[[str], Any]:
         """The timed call: the statement, and where its rows go."""
+        if destination == "script":
+            from loadstone.worker.script import play
+
+            return lambda _: play(self.engine, statement)
         if destination == "client":
             return self.engine.fetch
         return self._to_file if destination == "file" else self.engine.run
@@ -188,10 +209,12 @@ class StatementTimer(Timer):
             return checksum_of(block.sql, outcome)
         if block.destination == "relation":
             return contents_of(self.engine, statement.result or "")
+        if block.destination == "script" and block.sql is not None:
+            return checksum_of(block.sql, [*outcome, *self._changes(block.sql)])
         # An engine that does not say how many tuples it changed still shows them all.
         changed = variation.rows if outcome < 0 else outcome
         if block.sql is not None:
-            return changed, checksum_of(block.sql, self._copy(block.sql).changes())[1]
+            return changed, checksum_of(block.sql, self._changes(block.sql))[1]
         if variation.named is None or variation is block.variations[-1]:
             return changed, contents_of(self.engine, statement.target or "")[1]
         return changed, self._by_name(block, variation, variation.named)
@@ -225,13 +248,19 @@ class StatementTimer(Timer):
         which is then taken back. Within the time limit of statements."""
         statement = self.translate(block, variation.text)
         self._mark("start")
-        if block.sql is None or not block.sql.changes:
+        if block.sql is not None and block.sql.script:
+            found = self._execution(block.destination, statement)(statement.text)
+            self._mark("end")
+            found += self._changes(block.sql)
+            self._take_back(block, variation)
+            return None, found
+        if block.sql is None or not block.sql.changed:
             rows = self.engine.fetch(statement.text)
             self._mark("end")
             return None, rows
         changed = self.engine.run(statement.text)
         self._mark("end")
-        rows = self._copy(block.sql).changes()
+        rows = self._changes(block.sql)
         self._take_back(block, variation)
         if changed < 0:
             raise EngineError(f"{self.engine.name} does not say how many rows it changed")
@@ -241,10 +270,11 @@ class StatementTimer(Timer):
         """A text of a block as the engine gets it."""
         key = f"{block.rows}/{block.design}/{text}"
         if key not in self.translated and block.sql is not None:
-            from loadstone.workload.sql import for_engine
+            from loadstone.workload import script, sql
 
             stored = {name: self.engine.stored_name(name) for name in block.sql.tables}
-            self.translated[key] = for_engine(
+            translated = script.for_engine if block.sql.script else sql.for_engine
+            self.translated[key] = translated(
                 text, block.sql.written_in, self.engine.dialect, stored, block.sql.columns,
                 self.engine.schema,
             )  # fmt: skip

@@ -16,12 +16,14 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import cycle
+from typing import Any
 
 from loadstone._core import ClientError, StatementUsers, Tally, clock_ns, intended_starts
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.protocol.messages import Loop, LoopFigures, SqlText
+from loadstone.quel.statement import Statement
 from loadstone.statistics import validity
 from loadstone.text.numbers import plural
 from loadstone.worker.loop_result import loop_figures, no_figures
@@ -48,6 +50,21 @@ class Request:
     checksum: str
     sql: SqlText | None = None
     """How its answer is summed up."""
+    steps: tuple[tuple[str, bool], ...] = ()
+    """Of a script: its statements, each with whether it gives rows."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes tables: then its answer follows from what others did."""
+        return self.sql is not None and bool(self.sql.changed)
+
+    def ask(self, session: Engine) -> Sequence[tuple[Any, ...]]:
+        """Ask for it in a session; all rows of its answer."""
+        if not self.steps:
+            return session.fetch(self.statement)
+        from loadstone.worker.script import play
+
+        return play(session, Statement("script", self.statement, steps=self.steps))
 
 
 class Clock:
@@ -127,7 +144,13 @@ class Users:
         if loop.model == "open":
             starts_ns = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
         last_ns = loop.duration_ns + min(GRACE_NS_MAX, loop.duration_ns)
-        texts = [(request.statement, request.rows) for request in requests]
+        texts = [
+            (
+                [text for text, _ in request.steps] or [request.statement],
+                None if request.changes else request.rows,
+            )
+            for request in requests
+        ]
         try:
             with users as found:
                 asked = pool.submit(
@@ -227,8 +250,10 @@ class _User:
     def check(self, mark: Callable[[str], None]) -> None:
         """Ask for every variation once, outside the clock, and check the whole answer."""
         for request in self._requests:
+            if request.changes:
+                continue  # alone, it was asked and checked before
             mark("start")
-            rows = self._session.fetch(request.statement)
+            rows = request.ask(self._session)
             if not self._checked or self.wrong:
                 continue
             if checksum_of(request.sql, rows) != (request.rows, request.checksum):
@@ -256,14 +281,14 @@ class _User:
 
     def _ask(self, request: Request, intended_ns: int, started_ns: int) -> None:
         try:
-            rows = self._session.fetch(request.statement)
+            rows = request.ask(self._session)
         except LoadstoneError as error:
             self.failed += 1
             self.reason = self.reason or error.message
             return
         self.ended_ns = self._clock.now_ns()
         self.tally.add(intended_ns, started_ns, self.ended_ns)
-        if self._checked and len(rows) != request.rows:
+        if self._checked and not request.changes and len(rows) != request.rows:
             self.wrong = _difference(len(rows), request)
 
 

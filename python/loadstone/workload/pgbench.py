@@ -1,4 +1,4 @@
-r"""Scripts of pgbench, as far as they are read: `\set` lines, and one statement.
+r"""Scripts of pgbench, as far as they are read: `\set` lines, and statements.
 
     \set aid random(1, 100000 * :scale)
     SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
@@ -20,6 +20,7 @@ from loadstone.workload.parameters import RANKS_MAX, Value, random_bits, start_o
 Number = int | float
 Values = Mapping[str, Value]
 INT_MAX = 2**63
+WEIGHT_MAX = 1_000_000
 _SET = re.compile(r"\\set\s+([A-Za-z_][A-Za-z0-9_]*)\s+(.+)", re.DOTALL)
 _VARIABLE = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)")
 _PREFIX = "variable_"
@@ -28,7 +29,7 @@ _PREFIX = "variable_"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The settings of a script, in its order, and its statement."""
+    """The settings of a script, in its order, and the text of its statements."""
 
     sets: tuple[tuple[str, ast.expr], ...]
     text: str
@@ -46,9 +47,51 @@ class Script:
         return drawn
 
 
+_OF_ACCOUNT = "UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid"
+_BALANCE = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid"
+_HISTORY = (
+    "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)"
+    " VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP)"
+)
+_DRAWN = (
+    r"\set aid random(1, 100000 * :scale)", r"\set bid random(1, 1 * :scale)",
+    r"\set tid random(1, 10 * :scale)", r"\set delta random(-5000, 5000)",
+)  # fmt: skip
+_OF_TELLER = "UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid"
+_OF_BRANCH = "UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid"
+
+
+def _built_in(sets: Sequence[str], *statements: str) -> str:
+    return "\n".join([*sets, *(f"{one};" for one in statements)])
+
+
+BUILT_IN: Mapping[str, str] = {
+    "tpcb-like": _built_in(
+        _DRAWN, "BEGIN", _OF_ACCOUNT, _BALANCE, _OF_TELLER, _OF_BRANCH, _HISTORY, "END"
+    ),
+    "simple-update": _built_in(_DRAWN, "BEGIN", _OF_ACCOUNT, _BALANCE, _HISTORY, "END"),
+    "select-only": _built_in(_DRAWN[:1], _BALANCE),
+}
+"""pgbench's built-in scripts by their names: PostgreSQL's manual, pgbench, "What Is the
+'Transaction' Actually Performed in pgbench?"."""
+
+
+def weighted(name: str, where: str) -> tuple[str, int]:
+    """A script's name, and its weight behind `@`, as pgbench's `-f` and `-b` have it."""
+    head, at, weight = name.rpartition("@")
+    if not at:
+        return name, 1
+    if not weight.isdecimal() or not 0 < int(weight) <= WEIGHT_MAX:
+        raise InputError(
+            f"{where}: {name[:60]!r} has no weight", hint=f"write FILE@N, N from 1 to {WEIGHT_MAX}"
+        )
+    return head, int(weight)
+
+
 def script_of(text: str, where: str) -> Script:
     """Read a script. Raises `InputError`."""
-    sets, rest = [], []
+    sets: list[tuple[str, ast.expr]] = []
+    rest: list[str] = []
     for line in _lines(text):
         if not line.lstrip().startswith("\\"):
             rest.append(line)
@@ -59,8 +102,11 @@ def script_of(text: str, where: str) -> Script:
                 f"{where} has {line.split()[0][:30]}, which is not read",
                 hint="of pgbench's own commands only \\set NAME EXPRESSION is",
             )
-        if any(one.strip() for one in rest):
-            raise InputError(f"{where}: \\set {told[1]} stands behind the statement")
+        if any(name == told[1] for name, _ in sets) and any(one.strip() for one in rest):
+            raise InputError(
+                f"{where}: \\set {told[1]} stands behind a statement, and sets it a second time",
+                hint="give the second value another name",
+            )
         sets.append((told[1], _expression(told[2], f"{where}: \\set {told[1]}")))
     statement = "\n".join(rest).strip()
     return Script(tuple(sets), statement)

@@ -4,30 +4,25 @@ with files of data. docs/workload.md describes the file."""
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import (
     COPY_SUFFIX,
-    DIGITS,
     DataTable,
     OwnText,
     Workload,
     WorkloadStatement,
 )
 from loadstone.text.files import read_text
-from loadstone.text.shape import Most, Within, shaped
-from loadstone.workload import data, pgbench, sql
+from loadstone.text.shape import shaped
+from loadstone.workload import data, mixes, script, sql
+from loadstone.workload import pgbench as pgbench_scripts
+from loadstone.workload.entries import StatementToml, TableToml, WorkloadToml
 from loadstone.workload.parameters import (
-    SEED,
-    VARIATIONS,
-    VARIATIONS_MAX,
     Asked,
-    Parameter,
     filled,
     named_in,
     with_values,
@@ -41,48 +36,6 @@ STATEMENTS = "statements"
 FILE_BYTES_MAX = 1 << 20
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 _TABLE = re.compile(r"[a-z_][a-z0-9_]{0,59}")
-
-Text = Annotated[str, Most(1 << 19)]
-
-
-@dataclass(frozen=True, slots=True)
-class TableToml:
-    """`[data.NAME]`."""
-
-    file: str | tuple[str, ...] = ()
-    sql: Text = ""
-    primary_key: str | tuple[str, ...] = ()
-    indexes: tuple[str | tuple[str, ...], ...] = ()
-    types: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class StatementToml:
-    """`[[statement]]`."""
-
-    name: str
-    title: Annotated[str, Most(200)] = ""
-    sql: Text = ""
-    dialect: str = ""
-    pgbench: str = ""
-    """The file of a script of pgbench's, whose `:scale` is `scale`."""
-    scale: Annotated[int, Within(1, 10**6)] = 1
-    digits: Annotated[int, Within(1, 15)] = DIGITS
-    text: Mapping[str, Text] = field(default_factory=dict)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    variations: Annotated[int, Within(1, VARIATIONS_MAX)] = VARIATIONS
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadToml:
-    """The whole file."""
-
-    statement: tuple[StatementToml, ...]
-    title: Annotated[str, Most(200)] = ""
-    dialect: str = ""
-    seed: Annotated[int, Within(0, 2**63 - 1)] = SEED
-    as_it_stands: bool = False
-    data: Mapping[str, TableToml] = field(default_factory=dict)
 
 
 def read_workload(place: str) -> Workload:
@@ -108,7 +61,17 @@ def read_workload(place: str) -> Workload:
         if names.count(name) > 1:
             raise InputError(f"{file} has two statements called {name}")
     asked = partial(data.values_of, tables=tables, folder=str(folder))
-    statements = tuple(_statement(one, told, folder, file, asked) for one in told.statement)
+    alone = {
+        one.name: _statement(one, told, folder, file, asked)
+        for one in told.statement
+        if not one.mix
+    }
+    statements = tuple(
+        mixes.mixed(one, alone, told.seed, f"{file}: statement {one.name}")
+        if one.mix
+        else alone[one.name]
+        for one in told.statement
+    )
     title = told.title or folder.resolve().name
     workload = Workload(title, str(folder), tables, statements, told.as_it_stands)
     check(workload, str(file))
@@ -202,8 +165,17 @@ def _statement(
     where = f"{file}: statement {told.name}"
     if told.pgbench:
         dialect, texts, own = _of_pgbench(told, whole, folder, where)
+        several = not isinstance(told.pgbench, str) and len(told.pgbench) > 1
+        shapes = sql.of_each_shape(texts, dialect, where)
+        if several or any(sql.count(text, dialect) > 1 for text in shapes):
+            return _script(told, dialect, texts, where)
     else:
         dialect, texts, own = _of_sql(told, whole, folder, where, asked)
+    if told.volatile or told.same or told.grows:
+        raise InputError(
+            f"{where} has volatile, same or grows, and is no script of several statements",
+            hint="leave them out",
+        )
     tree = sql.parsed(texts[0], dialect, where)
     order, unchecked = sql.order_of(tree)
     others = tuple(OwnText(each, one) for each, one in own.items())
@@ -211,6 +183,19 @@ def _statement(
     return WorkloadStatement(
         told.name, title, dialect, texts, others, told.digits, order, unchecked,
         changes=sql.changed_by(tree),
+    )  # fmt: skip
+
+
+def _script(
+    told: StatementToml, dialect: str, texts: tuple[str, ...], where: str
+) -> WorkloadStatement:
+    """One whose texts are scripts of several statements."""
+    shapes = sql.of_each_shape(texts, dialect, where)
+    names = (name for text in shapes for name in script.changed_by(text, dialect, where))
+    return WorkloadStatement(
+        told.name, told.title or told.name, dialect, texts, digits=told.digits, script=True,
+        script_changes=tuple(dict.fromkeys(names)), volatile=told.volatile, same=told.same,
+        grows=told.grows,
     )  # fmt: skip
 
 
@@ -246,18 +231,32 @@ def _of_pgbench(told: StatementToml, whole: WorkloadToml, folder: Path, where: s
         if getattr(told, name):
             raise InputError(f"{where} has {name} beside a script of pgbench", hint="keep one")
     dialect = sql.dialect_named(told.dialect or whole.dialect or "postgresql", where)
-    script = pgbench.script_of(
-        read_text(folder / told.pgbench, FILE_BYTES_MAX, "the script"), where
-    )
-    if (count := sql.count(script.text, dialect)) > 1:
-        raise InputError(
-            f"{where}: its script has {count} statements, and only one is measured as one sample",
-            hint="write a script, or a statement of the workload, for each",
+    given = (told.pgbench,) if isinstance(told.pgbench, str) else told.pgbench
+    scripts = {}
+    for each in given:
+        name, weight = pgbench_scripts.weighted(each, where)
+        text = pgbench_scripts.BUILT_IN.get(name) or read_text(
+            folder / name, FILE_BYTES_MAX, "the script"
         )
-    names = pgbench.variables_in(script)
-    drawn = script.values(whole.seed, told.name, told.scale, where)
-    variations = told.variations if named_in(script.text, dialect, names, where) else 1
-    return dialect, filled(script.text, dialect, names, drawn, variations, where), {}
+        scripts[name] = pgbench_scripts.script_of(text, f"{where}, {name}"), weight
+    if len(scripts) < len(given):
+        raise InputError(f"{where} names a script twice", hint="name each once, with its weight")
+    filled_in = {}
+    for name, (one, _) in scripts.items():
+        names = pgbench_scripts.variables_in(one)
+        drawn = one.values(whole.seed, told.name, told.scale, where)
+        varies = len(scripts) > 1 or named_in(one.text, dialect, names, where)
+        variations = told.variations if varies else 1
+        filled_in[name] = filled(one.text, dialect, names, drawn, variations, where)
+    weights = {name: weight for name, (_, weight) in scripts.items()}
+    if len(scripts) == 1:
+        return dialect, next(iter(filled_in.values())), {}
+    order = mixes.drawn(weights, whole.seed, told.name, told.variations)
+    return dialect, tuple(filled_in[name][n] for n, name in enumerate(order)), {}
+
+
+def _where(where: str, statement: WorkloadStatement) -> str:
+    return where if where == sql.ALONE else f"{where}: statement {statement.name}"
 
 
 def check(workload: Workload, where: str) -> None:
@@ -274,16 +273,26 @@ def check(workload: Workload, where: str) -> None:
                 hint="call it otherwise",
             )
     for one in workload.statements:
-        for dialect, texts in ((one.dialect, one.texts), *((o.dialect, o.texts) for o in one.own)):
-            for text in texts:
-                tree = sql.parsed(text, dialect, f"{where}: statement {one.name}")
-                if workload.as_it_stands:
-                    sql.check_reading(tree, f"{where}: statement {one.name}")
-                    continue
-                sql.check_tables(tree, known, f"{where}: statement {one.name}")
-                if (changed := sql.changed_by(tree)) != one.changes:
-                    raise InputError(
-                        f"{where}: a text of the statement {one.name} changes"
-                        f" {changed or 'no table'}, another {one.changes or 'none'}",
-                        hint="its texts say the same in other dialects: all change one table",
-                    )
+        checked = mixes.check_script if one.script else _check_statement
+        checked(workload, one, known, _where(where, one))
+
+
+def _check_statement(
+    workload: Workload, one: WorkloadStatement, known: Sequence[str], where: str
+) -> None:
+    first: sql.Tree | None = None
+    for dialect, texts in ((one.dialect, one.texts), *((o.dialect, o.texts) for o in one.own)):
+        for text in texts:
+            tree = sql.parsed(text, dialect, where)
+            first = first or tree
+            sql.check_alike(first, tree, where)
+            if workload.as_it_stands:
+                sql.check_reading(tree, where)
+                continue
+            sql.check_tables(tree, known, where)
+            if (changed := sql.changed_by(tree)) != one.changes:
+                raise InputError(
+                    f"{where}: a text of the statement {one.name} changes"
+                    f" {changed or 'no table'}, another {one.changes or 'none'}",
+                    hint="its texts say the same in other dialects: all change one table",
+                )

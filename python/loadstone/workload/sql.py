@@ -4,10 +4,10 @@ A text in the dialect of its engine goes to the engine as it is written, but for
 where those of the engine are others. Any other text is translated by sqlglot.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sqlglot
-from sqlglot import ErrorLevel, exp
+from sqlglot import ErrorLevel, TokenType, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.errors import UnsupportedError as Untranslatable
 from sqlglot.optimizer.scope import traverse_scope
@@ -52,12 +52,14 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
     try:
         found = [one for one in sqlglot.parse(text, read=dialect or None) if one is not None]
     except SqlglotError as error:
-        raise InputError(f"{where} cannot be read: {_told(error)}", hint=_HINT) from error
+        raise InputError(
+            f"{where} cannot be read: {_told(error)}", hint=_hint(where, _DIALECT)
+        ) from error
     except RecursionError as error:
         raise InputError(f"{where} is nested too deeply") from error
     if len(found) != 1:
         many = f"has {len(found)} statements" if found else "is empty"
-        raise InputError(f"{where} {many}", hint="write one statement, and others beside it")
+        raise InputError(f"{where} {many}", hint=_hint(where, _ONE))
     (tree,) = found
     if not isinstance(tree, exp.Query | exp.Insert | exp.Update | exp.Delete):
         raise InputError(
@@ -68,13 +70,13 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
     if (mark := tree.find(exp.Placeholder, exp.Parameter)) is not None:
         raise InputError(
             f"{where} has {mark.sql()[:60]}, and no such parameter",
-            hint="declare it under parameters: docs/workload.md",
+            hint=_hint(where, _PARAMETER),
         )
     inner = (one for one in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into))
     if any(one is not tree for one in inner):
         raise InputError(
             f"{where} changes data within a query",
-            hint="write the INSERT, UPDATE or DELETE as a statement of its own",
+            hint="write the INSERT, UPDATE or DELETE alone",
         )
     if not isinstance(tree, exp.Query):
         _check_change(tree, where)
@@ -87,6 +89,33 @@ def count(text: str, dialect: str) -> int:
         return sum(one is not None for one in sqlglot.parse(text, read=dialect or None))
     except (SqlglotError, RecursionError):
         return 1  # `parsed` tells what it is
+
+
+def pieces(text: str, dialect: str, where: str) -> list[str]:
+    """The statements of a text as they are written, without semicolons. Raises `InputError`."""
+    try:
+        tokens = sqlglot.tokenize(text, read=dialect or None)
+    except SqlglotError as error:
+        raise InputError(f"{where} cannot be read: {_told(error)}") from error
+    ends = [token.start for token in tokens if token.token_type == TokenType.SEMICOLON]
+    begins = [0, *(end + 1 for end in ends)]
+    found = [text[a:b].strip() for a, b in zip(begins, [*ends, len(text)], strict=True)]
+    return [one for one in found if one]
+
+
+def of_each_shape(texts: Iterable[str], dialect: str, where: str) -> list[str]:
+    """The first of those texts that differ in nothing but numbers and strings. Raises
+    `InputError`."""
+    first: dict[tuple[str, ...], str] = {}
+    for text in texts:
+        try:
+            tokens = sqlglot.tokenize(text, read=dialect or None)
+        except SqlglotError as error:
+            raise InputError(f"{where} cannot be read: {_told(error)}") from error
+        values = (TokenType.NUMBER, TokenType.STRING)
+        shape = tuple("?" if one.token_type in values else one.text for one in tokens)
+        first.setdefault(shape, text)
+    return [*first.values()]
 
 
 def _check_change(tree: exp.Expr, where: str) -> None:
@@ -116,7 +145,22 @@ def changed_by(tree: Tree) -> str:
     return found.name.lower() if found is not None else ""
 
 
-_HINT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, postgresql)'
+ALONE = "--sql"
+"""Where a statement stands that is given alone, without a file of a workload."""
+_DIALECT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, postgresql)'
+_ONE = "write one statement, and others beside it"
+_PARAMETER = "declare it under parameters: docs/workload.md"
+_IN_A_FILE: Mapping[str, str] = {
+    _DIALECT: "it is read as SQLite, DuckDB, PostgreSQL and MySQL have it, and is none of these",
+    _ONE: "write one statement; a workload's folder has several: docs/workload.md",
+    _PARAMETER: "write a value; in a workload's folder a statement has parameters:"
+    " docs/workload.md",
+}
+"""What is said of a statement alone, which has no keys, in place of advice about a file's."""
+
+
+def _hint(where: str, advice: str) -> str:
+    return _IN_A_FILE[advice] if where == ALONE else advice
 
 
 def _told(error: SqlglotError) -> str:
@@ -172,6 +216,45 @@ def check_reading(tree: Tree, where: str) -> None:
         raise InputError(f"{where} locks rows", hint="leave out FOR UPDATE")
 
 
+VOLATILE = frozenset(
+    {
+        "now",
+        "clock_timestamp",
+        "statement_timestamp",
+        "transaction_timestamp",
+        "timeofday",
+        "random",
+    }
+    | {
+        "random_normal",
+        "randomblob",
+        "gen_random_uuid",
+        "uuid",
+        "uuidv4",
+        "uuidv7",
+        "rand",
+        "randn",
+    }
+    | {"current_timestamp", "current_time", "current_datetime", "localtime", "localtimestamp"}
+    | {"nextval", "txid_current", "get_current_timestamp", "generate_uuid", "last_insert_rowid"}
+)
+"""Functions that give another value each time. SQLite's dates have the time by the text `'now'`."""
+
+
+def may_be_volatile(tree: Tree) -> bool:
+    """Whether a text draws random numbers or asks for the time, so that its answer may change from
+    one execution to the next: it need not, as with `placed < now()`."""
+    if any(True for _ in tree.find_all(exp.TableSample)):
+        return True
+    if any(one.is_string and one.name.lower() == "now" for one in tree.find_all(exp.Literal)):
+        return True
+    calls = (
+        (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
+        for call in tree.find_all(exp.Func)
+    )
+    return any(name in VOLATILE for name in calls)
+
+
 def checked_query(text: str, known: Sequence[str], where: str) -> Tree:
     """A query over the workload's tables that is executed when it is planned, by DuckDB."""
     tree = parsed(text, "duckdb", where)
@@ -179,6 +262,37 @@ def checked_query(text: str, known: Sequence[str], where: str) -> Tree:
         raise InputError(f"{where} is no query", hint="write SELECT …")
     check_tables(tree, known, where)
     return tree
+
+
+def form_of(tree: Tree) -> tuple[int | None, tuple[int, ...], bool]:
+    """What must be the same in the texts of a statement for several dialects: the number of columns
+    of the answer, where it shows in the text; and by which of them it is sorted."""
+    if not isinstance(tree, exp.Query):
+        return None, (), False
+    starred = any(isinstance(one, exp.Star) or one.is_star for one in tree.selects)
+    return None if starred else len(tree.selects), *order_of(tree)
+
+
+def check_alike(tree: Tree, other: Tree, where: str) -> None:
+    """Raise `InputError` where the texts of a statement ask for answers of another form: their
+    rows would be compared without what only one of them asks for, or, where there are none, be the
+    same."""
+    (columns, order, unchecked), (others, other_order, other_unchecked) = map(
+        form_of, (tree, other)
+    )
+    if columns is not None and others is not None and columns != others:
+        raise InputError(
+            f"{where}: one of its texts gives {columns} columns, another {others}",
+            hint="its texts say the same in other dialects: give the same columns",
+        )
+    is_known = not (unchecked or other_unchecked)
+    sorts, other_sorts = bool(order) or unchecked, bool(other_order) or other_unchecked
+    if sorts != other_sorts or (is_known and order != other_order):
+        raise InputError(
+            f"{where}: its texts ask for other orders: ORDER BY stands in one alone, or names other"
+            " columns",
+            hint="its texts say the same in other dialects: order all of them alike, or none",
+        )
 
 
 def tables_of(tree: Tree) -> frozenset[str]:
@@ -292,7 +406,11 @@ def for_engine(
     if written_in != dialect:
         _write_capitals(tree, columns)
     try:
-        written = tree.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
+        # Names of functions that sqlglot does not know stay as they are written: quoted, capitals
+        # would name another.
+        written = tree.sql(
+            dialect=dialect, unsupported_level=ErrorLevel.RAISE, normalize_functions=False
+        )
     except Untranslatable as error:
         raise UnsupportedError(f"no translation of it to {dialect}: {_told(error)}") from error
     return Statement(kind, written, target=target)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::ClientError;
 pub use crate::lode::statements::Place as LodePlace;
 use crate::statements::Session;
-use crate::{duckdb, lode, sqlite};
+use crate::{duckdb, lode, postgresql, sqlite};
 
 /// Where an engine's statements are executed.
 pub enum Engine {
@@ -27,6 +27,15 @@ pub enum Engine {
         /// The settings it is opened with, by name.
         settings: Vec<(String, String)>,
     },
+    /// A server of `PostgreSQL`'s.
+    Postgresql {
+        /// Where it is, in libpq's form; with the password, if there is one.
+        address: String,
+        /// What each connection begins with.
+        begin: Vec<String>,
+        /// Whether each text is parsed once.
+        is_prepared: bool,
+    },
     /// A database of lode that is open in this process.
     Lode(LodePlace),
 }
@@ -41,6 +50,10 @@ pub fn sessions(engine: &Engine, users: usize) -> Result<Vec<Box<dyn Session>>, 
         }
         Engine::Duckdb { library, path, settings } => {
             duckdb::statements::open(library, path, settings, users)
+        }
+        Engine::Postgresql { address, begin, is_prepared } => {
+            let open = |_| postgresql::statements::open(address, begin, *is_prepared);
+            (0..users).map(open).collect()
         }
         Engine::Lode(place) => (0..users).map(|_| lode::statements::open(place)).collect(),
     }

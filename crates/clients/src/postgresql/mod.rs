@@ -10,6 +10,7 @@ mod row;
 mod schema;
 mod session;
 mod statement;
+pub mod statements;
 mod text;
 mod wire;
 

@@ -109,6 +109,18 @@ impl Session {
         format: Format,
         mut visit: impl FnMut(Row<'_>),
     ) -> Result<(), WireError> {
+        self.frames_until_ready(|tag, body| {
+            if tag == DATA_ROW_TAG {
+                visit(Row::new(body, format));
+            }
+        })
+    }
+
+    /// The same with the tag and the body of every frame that is no error.
+    pub fn frames_until_ready(
+        &mut self,
+        mut visit: impl FnMut(u8, &[u8]),
+    ) -> Result<(), WireError> {
         let mut failure = None;
         loop {
             let frame = match self.wire.receive() {
@@ -117,7 +129,6 @@ impl Session {
                 Err(error) => return Err(failure.unwrap_or(error)),
             };
             match frame.tag {
-                DATA_ROW_TAG => visit(Row::new(self.wire.body(&frame), format)),
                 READY_FOR_QUERY_TAG => {
                     self.in_transaction = self.wire.body(&frame) != b"I";
                     return failure.map_or(Ok(()), Err);
@@ -126,8 +137,7 @@ impl Session {
                     let error = self.wire.error(&frame);
                     failure.get_or_insert(error);
                 }
-                // Completions and descriptions: what was asked for is known.
-                _ => {}
+                tag => visit(tag, self.wire.body(&frame)),
             }
         }
     }

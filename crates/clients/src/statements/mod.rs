@@ -4,7 +4,7 @@
 
 mod users;
 
-pub use users::{Asked, Statement, run};
+pub use users::{Asked, Request, run};
 
 use crate::error::ClientError;
 

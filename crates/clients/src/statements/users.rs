@@ -7,15 +7,42 @@ use loadstone_measure::tally::Tally;
 use loadstone_measure::work::{Meter, Work};
 
 use super::Session;
+use crate::error::ClientError;
 use crate::pacing::{self, Begin, Pacing, Queue};
 
-/// A statement that a user asks for.
+/// What a user asks for at a time: one statement, or a script of several, one after another.
 #[derive(Debug, Clone)]
-pub struct Statement {
-    /// The text.
-    pub text: String,
-    /// How many rows its answer has.
-    pub rows: u64,
+pub struct Request {
+    /// The texts, in order. Where one fails, the transaction that is open is rolled back.
+    pub texts: Vec<String>,
+    /// How many rows their answers have together; `None` where others may change that meanwhile,
+    /// or where it changes data: then it is asked neither for practice nor to be checked.
+    pub rows: Option<u64>,
+}
+
+impl Request {
+    /// One statement with so many rows.
+    #[cfg(test)]
+    fn of(text: &str, rows: u64) -> Self {
+        Self { texts: vec![text.to_owned()], rows: Some(rows) }
+    }
+
+    fn ask(&self, session: &mut dyn Session) -> Result<u64, ClientError> {
+        let mut rows = 0;
+        for text in &self.texts {
+            match session.ask(text) {
+                Ok(more) => rows += more,
+                Err(error) => {
+                    if self.texts.len() > 1 {
+                        // Where it has ended already, there is nothing to roll back.
+                        _ = session.ask("ROLLBACK");
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(rows)
+    }
 }
 
 /// The result of serving concurrent users.
@@ -45,13 +72,13 @@ struct Own {
     ended_ns: u64,
 }
 
-/// Let users loose, each on its session, on which it has asked each statement once: the first
-/// begins with the first statement, the second with the second, and so on, and each goes round.
+/// Let users loose, each on its session, on which it has asked for each answer once: the first
+/// begins with the first request, the second with the second, and so on, and each goes round.
 /// `lasting_ns` is the time that a closed loop is to take, and in which an open one's requests are
 /// due.
 pub fn run(
     sessions: Vec<Box<dyn Session>>,
-    statements: &[Statement],
+    requests: &[Request],
     pacing: &Pacing,
     lasting_ns: u64,
     meter: &Meter,
@@ -65,11 +92,11 @@ pub fn run(
         let users = sessions.into_iter().enumerate().map(|(number, mut session)| {
             scope.spawn(move || {
                 // Caches are filled; whatever becomes of it, it becomes of it again.
-                for each in statements {
-                    _ = session.ask(&each.text);
+                for each in requests.iter().filter(|each| each.rows.is_some()) {
+                    _ = each.ask(session.as_mut());
                 }
                 start.together();
-                user(session.as_mut(), statements, number, queue)
+                user(session.as_mut(), requests, number, queue)
             })
         });
         let users = users.collect::<Vec<_>>();
@@ -97,14 +124,9 @@ pub fn run(
     asked
 }
 
-fn user(
-    session: &mut dyn Session,
-    statements: &[Statement],
-    first: usize,
-    queue: &Queue<'_>,
-) -> Own {
+fn user(session: &mut dyn Session, requests: &[Request], first: usize, queue: &Queue<'_>) -> Own {
     let (mut own, mut has_asked) = (Own::default(), false);
-    for statement in statements.iter().cycle().skip(first % statements.len().max(1)) {
+    for request in requests.iter().cycle().skip(first % requests.len().max(1)) {
         let due_ns = match queue.due_ns(&mut own.tally) {
             Some(due_ns) => due_ns,
             // However late its thread begins, a user of a closed loop asks once.
@@ -113,12 +135,12 @@ fn user(
         };
         has_asked = true;
         let started_ns = now_ns();
-        match session.ask(&statement.text) {
+        match request.ask(session) {
             Ok(rows) => {
                 pacing::add(&mut own.tally, due_ns, started_ns);
                 own.ended_ns = now_ns();
-                if rows != statement.rows {
-                    own.wrong = Some((rows, statement.rows));
+                if let Some(expected) = request.rows.filter(|expected| *expected != rows) {
+                    own.wrong = Some((rows, expected));
                     break;
                 }
             }
@@ -136,7 +158,6 @@ fn user(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ClientError;
 
     const LASTING_NS: u64 = 2_000_000;
 
@@ -152,11 +173,8 @@ mod tests {
 
     fn asked(texts: &[(&str, u64)], users: usize, pacing: &Pacing) -> Asked {
         let sessions = (0..users).map(|_| Box::new(Counting) as Box<dyn Session>).collect();
-        let statements: Vec<_> = texts
-            .iter()
-            .map(|(text, rows)| Statement { text: (*text).to_owned(), rows: *rows })
-            .collect();
-        run(sessions, &statements, pacing, LASTING_NS, &Meter::new(Vec::new()))
+        let requests: Vec<_> = texts.iter().map(|(text, rows)| Request::of(text, *rows)).collect();
+        run(sessions, &requests, pacing, LASTING_NS, &Meter::new(Vec::new()))
     }
 
     #[test]
@@ -182,6 +200,41 @@ mod tests {
         let found = asked(&[("no", 1)], 1, &closed);
         assert!(found.failed > 0 && found.reason.contains("no rows"), "{}", found.reason);
         assert_eq!(found.tally.completed(), 0);
+    }
+
+    /// Keeps what it is asked.
+    struct Listening(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+    impl Session for Listening {
+        fn ask(&mut self, statement: &str) -> Result<u64, ClientError> {
+            self.0.lock().unwrap().push(statement.to_owned());
+            Counting.ask(statement)
+        }
+    }
+
+    #[test]
+    fn a_script_is_asked_for_in_order_once_and_rolled_back_where_it_fails() {
+        let heard = std::sync::Arc::default();
+        let session = Box::new(Listening(std::sync::Arc::clone(&heard)));
+        let pacing = Pacing::Open { starts_ns: vec![0], duration_ns: 60_000_000_000 };
+        let texts = ["rows 1", "no", "rows 2"].map(str::to_owned).to_vec();
+        let script = Request { texts, rows: None };
+        let found = run(vec![session], &[script], &pacing, 0, &Meter::new(Vec::new()));
+        assert_eq!((found.failed, found.tally.completed()), (1, 0));
+        assert_eq!(*heard.lock().unwrap(), ["rows 1", "no", "ROLLBACK"]);
+    }
+
+    #[test]
+    fn the_rows_of_a_script_are_those_of_all_its_statements() {
+        let texts = ["rows 1", "rows 2"].map(str::to_owned).to_vec();
+        let pacing = Pacing::Open { starts_ns: vec![0], duration_ns: 60_000_000_000 };
+        let asked = |rows| {
+            let script = Request { texts: texts.clone(), rows };
+            run(vec![Box::new(Counting)], &[script], &pacing, 0, &Meter::new(Vec::new())).wrong
+        };
+        assert_eq!(asked(Some(3)), None);
+        assert_eq!(asked(Some(2)), Some((3, 2)));
+        assert_eq!(asked(None), None);
     }
 
     #[test]

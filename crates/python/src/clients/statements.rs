@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loadstone_clients::engines::statements::{Engine, LodePlace, sessions};
 use loadstone_clients::pacing::Pacing;
-use loadstone_clients::statements::{Asked, Statement, run};
+use loadstone_clients::statements::{Asked, Request, run};
 use loadstone_measure::work::Meter;
 use pyo3::prelude::*;
 
@@ -35,6 +35,12 @@ impl StatementUsers {
         Self { engine: Engine::Duckdb { library, path, settings } }
     }
 
+    /// Connections to a server of `PostgreSQL`'s.
+    #[staticmethod]
+    const fn postgresql(address: String, begin: Vec<String>, is_prepared: bool) -> Self {
+        Self { engine: Engine::Postgresql { address, begin, is_prepared } }
+    }
+
     /// The threads of the users themselves, or one for each of them, on a database of lode.
     #[staticmethod]
     fn lode(py: Python<'_>, database: &Database, beside: bool) -> PyResult<Self> {
@@ -51,28 +57,28 @@ impl StatementUsers {
 
     /// Let them ask.
     #[pyo3(signature = (
-        users, statements, lasting_ns, starts_ns=None, last_ns=0, servers=Vec::new()
+        users, requests, lasting_ns, starts_ns=None, last_ns=0, servers=Vec::new()
     ))]
     #[expect(clippy::too_many_arguments, reason = "the signature of the Python method")]
     fn ask(
         &self,
         py: Python<'_>,
         users: usize,
-        statements: Vec<(String, u64)>,
+        requests: Vec<(Vec<String>, Option<u64>)>,
         lasting_ns: u64,
         starts_ns: Option<Vec<u64>>,
         last_ns: u64,
         servers: Vec<u32>,
     ) -> PyResult<Found> {
-        let statement = |(text, rows)| Statement { text, rows };
-        let statements: Vec<_> = statements.into_iter().map(statement).collect();
+        let request = |(texts, rows)| Request { texts, rows };
+        let requests: Vec<_> = requests.into_iter().map(request).collect();
         let pacing = match starts_ns {
             None => Pacing::Closed { duration_ns: lasting_ns },
             Some(starts_ns) => Pacing::Open { starts_ns, duration_ns: last_ns },
         };
         let asked = py.detach(|| {
             let opened = sessions(&self.engine, users)?;
-            Ok(run(opened, &statements, &pacing, lasting_ns, &Meter::new(servers)))
+            Ok(run(opened, &requests, &pacing, lasting_ns, &Meter::new(servers)))
         });
         let Asked { elapsed_ns, tally, failed, reason, wrong, work } =
             asked.map_err(|error| failure(&error))?;

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.capabilities import Capabilities
+from loadstone.engines.postgresql import other_driver
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import SERVER_TACTICS, SESSION_TACTICS, TACTICS
 from loadstone.errors import UnsupportedError
@@ -110,9 +111,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
             )
         if self._own_place() in BY_TCP:
             parameters |= {"host": self.instance.interface, "password": self._password}
-        known = ("host", "port", "user", "dbname", "password", "schema")
-        pairs = (f"{key}={_quoted(parameters[key])}" for key in known if parameters.get(key))
-        return " ".join(pairs), None
+        return other_driver.address(parameters), None
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
         """Those that are not the server's. A remote place is TCP to the client."""
@@ -134,8 +133,3 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
         """Disconnect; delete the private server, or drop our schema from the user's."""
         RustClient.stop(self)
         super().remove()
-
-
-def _quoted(value: object) -> str:
-    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{text}'"

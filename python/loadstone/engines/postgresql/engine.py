@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.postgresql import own_settings
@@ -129,9 +130,10 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
             return self.instance.ask(statement).rowcount
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Every row as a tuple; a char(n) comes with its trailing blanks."""
+        """Every row as a tuple; a char(n) comes with its trailing blanks. A query of the user's, on
+        a server of theirs, has a transaction that only reads."""
         with self.instance.errors():
-            return self.instance.ask(statement).fetchall()
+            return self.instance.ask_for_rows(statement)
 
     def interrupt(self) -> None:
         """By a cancel request; one that finds no statement does nothing."""
@@ -215,6 +217,15 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         }
         named = {kinds.get(name, "nonclustered") for name in _INDEX.findall(plan)}
         return sorted(named | ({"heap"} if "Seq Scan on " in plan else set()))
+
+    @contextmanager
+    def users(self) -> Iterator[StatementUsers]:
+        """Connections of a program in Rust, with the settings of this session, each as the server
+        tells it. On our own server: elsewhere it would need what libpq has, as TLS."""
+        if self.variant.url is not None:
+            raise UnsupportedError("users in Rust speak to a server of ours alone")
+        address, begin = self.instance.begin_of_another()
+        yield StatementUsers.postgresql(address, begin, self.tactic("statement") == "prepared")
 
     @contextmanager
     def another(self) -> Iterator[Engine]:

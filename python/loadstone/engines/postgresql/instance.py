@@ -18,8 +18,13 @@ from psycopg import sql
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
-from loadstone.engines.postgresql import own_settings
-from loadstone.engines.postgresql.reading import only_read, reads_alone, transaction
+from loadstone.engines.postgresql import other_driver, own_settings
+from loadstone.engines.postgresql.reading import (
+    only_read,
+    query_alone,
+    reads_alone,
+    transaction,
+)
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer
 from loadstone.engines.postgresql.session import Address, private_address, user_address
@@ -69,6 +74,8 @@ class Instance:
         self._asked: frozenset[str] = frozenset()
         self._gaps: dict[str, str] = {}
         self.as_it_stands = False
+        self.users_text = False
+        """Whether queries are the user's, on a server of theirs."""
         """Whether it reads the tables of the user's own, and has no schema there."""
 
     def start(
@@ -169,6 +176,13 @@ class Instance:
     def ask(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement in the form that the tactic `statement` says."""
         return self._executed(statement, self._keeps)
+
+    def ask_for_rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a query; one of the user's own, on a server of theirs, cannot write there."""
+        if not self.users_text or self.as_it_stands:
+            return self.ask(statement).fetchall()
+        with query_alone(self.connection):
+            return self.ask(statement).fetchall()
 
     def _executed(self, statement: str, prepare: bool | None) -> psycopg.Cursor[tuple[Any, ...]]:
         """Over tables as they stand, in a transaction that only reads; else by itself."""
@@ -337,6 +351,13 @@ class Instance:
             "password": found.password,
             "schema": self.schema.name,
         }
+
+    def begin_of_another(self) -> tuple[str, list[str]]:
+        """The server's address in libpq's form, with its secret, and the statements by which
+        another driver's session has the settings of this one."""
+        with self.errors("cannot read the settings"):
+            statements = other_driver.statements(self.connection)
+        return other_driver.address(self.parameters() | dict(self._where().parameters)), statements
 
     def _enter(self, connection: Connection) -> None:
         with self.errors("cannot set up the session"):

@@ -5,10 +5,12 @@ that writes. `default_transaction_read_only` alone would not do: a function, beh
 user's, can set it back for the statements that follow. That it holds is read back.
 """
 
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from loadstone.errors import EngineError
 
@@ -37,6 +39,22 @@ def only_read(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
 def transaction(connection: psycopg.Connection[tuple[Any, ...]]) -> AbstractContextManager[object]:
     """The transaction that a statement has: BEGIN READ ONLY before it, COMMIT after it."""
     return connection.transaction()
+
+
+@contextmanager
+def query_alone(connection: psycopg.Connection[tuple[Any, ...]]) -> Iterator[None]:
+    """The transaction that a query of the user's has in a session of ours, which writes otherwise:
+    BEGIN READ ONLY before it, COMMIT after it. In an open transaction nothing more."""
+    if connection.info.transaction_status != TransactionStatus.IDLE:
+        yield
+        return
+    connection.read_only = True  # of each transaction that `transaction` begins
+    try:
+        with connection.transaction():
+            yield
+    finally:
+        if not connection.closed:
+            connection.read_only = None
 
 
 def reads_alone(connection: psycopg.Connection[tuple[Any, ...]]) -> bool:

@@ -22,6 +22,11 @@ STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 """The tables that ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
 
 _CLOSE_IT = "close the program that has it open, or end its transaction"
+_CUT_OFF = frozenset({apsw.SQLITE_READONLY_ROLLBACK, apsw.SQLITE_READONLY_RECOVERY})
+_MEND = (
+    "a program that was writing it was cut off: let one that may write take that back, sqlite3 FILE"
+    " 'SELECT count(*) FROM sqlite_schema', or name a copy of the file and its -journal or -wal"
+)
 _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.BusyError, _CLOSE_IT),
     (apsw.LockedError, _CLOSE_IT),
@@ -51,6 +56,8 @@ def errors(doing: str = "") -> Iterator[None]:
         yield
     except apsw.Error as error:
         hint = next((hint for kind, hint in _HINTS if isinstance(error, kind)), "")
+        if getattr(error, "extendedresult", 0) in _CUT_OFF:
+            hint = _MEND
         raise EngineError(
             f"sqlite: {doing}: {error}" if doing else f"sqlite: {error}", hint=hint
         ) from error

@@ -1,0 +1,59 @@
+"""What may stand in `workload.toml`; docs/workload.md describes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from loadstone.plan.workload import DIGITS
+from loadstone.text.shape import Most, Within
+from loadstone.workload.parameters import SEED, VARIATIONS, VARIATIONS_MAX, Parameter
+from loadstone.workload.pgbench import WEIGHT_MAX
+
+Text = Annotated[str, Most(1 << 19)]
+
+
+@dataclass(frozen=True, slots=True)
+class TableToml:
+    """`[data.NAME]`."""
+
+    file: str | tuple[str, ...] = ()
+    sql: Text = ""
+    primary_key: str | tuple[str, ...] = ()
+    indexes: tuple[str | tuple[str, ...], ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementToml:
+    """`[[statement]]`."""
+
+    name: str
+    title: Annotated[str, Most(200)] = ""
+    sql: Text = ""
+    dialect: str = ""
+    pgbench: str | tuple[str, ...] = ()
+    """Scripts of pgbench's, whose `:scale` is `scale`: files, or names of those built in, each with
+    its weight behind `@`."""
+    mix: Mapping[str, Annotated[int, Within(1, WEIGHT_MAX)]] = field(default_factory=dict)
+    """Other statements of the workload, each with its weight."""
+    scale: Annotated[int, Within(1, 10**6)] = 1
+    digits: Annotated[int, Within(1, 15)] = DIGITS
+    text: Mapping[str, Text] = field(default_factory=dict)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    volatile: tuple[str, ...] = ()
+    same: tuple[Text, ...] = ()
+    grows: tuple[Text, ...] = ()
+    """The last three are of scripts; see `WorkloadStatement`."""
+    variations: Annotated[int, Within(1, VARIATIONS_MAX)] = VARIATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadToml:
+    """The whole file."""
+
+    statement: tuple[StatementToml, ...]
+    title: Annotated[str, Most(200)] = ""
+    dialect: str = ""
+    seed: Annotated[int, Within(0, 2**63 - 1)] = SEED
+    as_it_stands: bool = False
+    data: Mapping[str, TableToml] = field(default_factory=dict)

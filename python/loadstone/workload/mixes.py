@@ -1,0 +1,107 @@
+"""Scripts, and mixes of statements with weights: what each variation is, and what they may be."""
+
+from collections.abc import Mapping, Sequence
+
+from loadstone.errors import InputError
+from loadstone.plan.workload import OwnText, Workload, WorkloadStatement
+from loadstone.workload import script, sql
+from loadstone.workload.entries import StatementToml
+from loadstone.workload.parameters import random_bits, start_of
+
+
+def drawn(weights: Mapping[str, int], seed: int, name: str, variations: int) -> list[str]:
+    """Which of these each variation is, drawn by their weights."""
+    start, total = start_of(seed, name, "mix"), sum(weights.values())
+    found = []
+    for number in range(variations):
+        at = random_bits(start, number) * total >> 64
+        for one, weight in weights.items():
+            at -= weight
+            if at < 0:
+                found.append(one)
+                break
+    return found
+
+
+def mixed(
+    told: StatementToml, alone: Mapping[str, WorkloadStatement], seed: int, where: str
+) -> WorkloadStatement:
+    """A statement whose variations are those of others, drawn by weights. Raises `InputError`."""
+    if told.sql or told.pgbench or told.parameters or told.text:
+        raise InputError(f"{where} is a mix, and has a text of its own", hint="keep one")
+    parts = []
+    for name in told.mix:
+        if name not in alone:
+            raise InputError(
+                f"{where} mixes {name[:60]!r}, and there is no such statement",
+                hint=f"there are: {', '.join(alone)}",
+            )
+        parts.append(alone[name])
+    dialect = max(one.dialect for one in parts)  # one in no dialect is read in the others'
+    if {one.dialect for one in parts} - {sql.GENERIC, dialect}:
+        raise InputError(
+            f"{where} mixes statements that are written in several dialects",
+            hint="write all in one; each may have texts for other engines",
+        )
+    order = drawn(told.mix, seed, told.name, told.variations)
+    dialects = dict.fromkeys(own.dialect for one in parts for own in one.own)
+    given = {one.name: one for one in parts}
+
+    def texts(dialect: str) -> tuple[str, ...]:
+        found = []
+        for number, name in enumerate(order):
+            written_in, own = given[name].texts_for(dialect)
+            if dialect and written_in != dialect and dialect in dialects:
+                raise InputError(
+                    f"{where}: {name} has no text for {dialect}, and another of its statements has",
+                    hint="give all of them one, or none",
+                )
+            found.append(own[number % len(own)])
+        return tuple(found)
+
+    changed = (
+        name for one in parts for name in (*filter(None, [one.changes]), *one.script_changes)
+    )
+    return WorkloadStatement(
+        told.name, told.title or told.name, dialect, texts(""),
+        tuple(OwnText(dialect, texts(dialect)) for dialect in dialects),
+        min(one.digits for one in parts), script=True,
+        script_changes=tuple(dict.fromkeys(changed)),
+        volatile=_each_once(told.volatile, *(one.volatile for one in parts)),
+        same=_each_once(told.same, *(one.same for one in parts)), grows=told.grows,
+    )  # fmt: skip
+
+
+def _each_once(*lists: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for each in lists for one in each))
+
+
+def check_script(
+    workload: Workload, told: WorkloadStatement, known: Sequence[str], where: str
+) -> None:
+    """Raise `InputError` where a script is none that is measured."""
+    changed: dict[str, None] = {}
+    for dialect, texts in ((told.dialect, told.texts), *((o.dialect, o.texts) for o in told.own)):
+        for text in sql.of_each_shape(texts, dialect, where):
+            for tree in script.trees(text, dialect, where):
+                if workload.as_it_stands:
+                    sql.check_reading(tree, where)
+                    continue
+                sql.check_tables(tree, known, where)
+                changed |= dict.fromkeys(filter(None, [sql.changed_by(tree)]))
+    if {*changed} != {*told.script_changes}:
+        raise InputError(f"{where} changes other tables than are told of it")
+    columns = {
+        f"{table.name}.{column.name}" for table in workload.tables for column in table.columns
+    }
+    for each in told.volatile:
+        if each not in columns:
+            raise InputError(
+                f"{where}: volatile names {each[:60]!r}, no column of the workload's tables",
+                hint="write TABLE.COLUMN",
+            )
+    for text in (*told.same, *told.grows):
+        tree = sql.parsed(text, told.dialect, f"{where}, same or grows")
+        if sql.changed_by(tree):
+            raise InputError(f"{where}: same and grows are queries", hint="write SELECT …")
+        sql.check_tables(tree, known, where)
