@@ -85,7 +85,7 @@ class Capabilities:
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""
     lacks: tuple[Lack, ...] = ()
-    """What is a gap with one value of a tactic, and none with another."""
+    """Gaps with one value of a tactic that are none with another."""
 
     def gap(self, structure: str, tactics: Mapping[str, str]) -> str:
         """Why a structure, or a client's measure, is a gap of the engine with these tactics; empty

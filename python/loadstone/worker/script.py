@@ -41,7 +41,7 @@ def play(engine: Engine, statement: Statement) -> list[Row]:
 
 
 class Invariants:
-    """What concurrent users of a script must leave, as it was before them."""
+    """The state that concurrent users of a script must leave as it was before them."""
 
     def __init__(self, engine: Engine, sql: SqlText, translate: Callable[[str], Statement]) -> None:
         self._engine = engine
@@ -51,7 +51,7 @@ class Invariants:
         self._before = self._read()
 
     def broken(self, completed: int) -> str:
-        """What is otherwise than it must be after so many scripts; empty: nothing."""
+        """The first state that is wrong after so many scripts; empty: none is."""
         after = self._read()
         for text in self._same:
             if after[text] != self._before[text]:

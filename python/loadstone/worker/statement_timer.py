@@ -153,7 +153,7 @@ class StatementTimer(Timer):
         return [TableCopy(self.engine, changed) for changed in sql.changed]
 
     def _changes(self, sql: SqlText) -> list[tuple[Any, ...]]:
-        """What is other in the tables; of a script, each row behind its table's name."""
+        """The rows that differ in the tables; of a script, each row behind its table's name."""
         if not sql.script:
             (copy,) = self._copies(sql)
             return copy.changes()

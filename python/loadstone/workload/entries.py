@@ -1,4 +1,4 @@
-"""What may stand in `workload.toml`; docs/workload.md describes it."""
+"""The entries of `workload.toml`; docs/workload.md describes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

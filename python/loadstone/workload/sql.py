@@ -156,7 +156,7 @@ _IN_A_FILE: Mapping[str, str] = {
     _PARAMETER: "write a value; in a workload's folder a statement has parameters:"
     " docs/workload.md",
 }
-"""What is said of a statement alone, which has no keys, in place of advice about a file's."""
+"""The advice about a statement alone, which has no keys, in place of that about a file's."""
 
 
 def _hint(where: str, advice: str) -> str:
@@ -265,8 +265,8 @@ def checked_query(text: str, known: Sequence[str], where: str) -> Tree:
 
 
 def form_of(tree: Tree) -> tuple[int | None, tuple[int, ...], bool]:
-    """What must be the same in the texts of a statement for several dialects: the number of columns
-    of the answer, where it shows in the text; and by which of them it is sorted."""
+    """The form that all texts of a statement for several dialects share: the number of columns of
+    the answer, where it shows in the text; and by which of them it is sorted."""
     if not isinstance(tree, exp.Query):
         return None, (), False
     starred = any(isinstance(one, exp.Star) or one.is_star for one in tree.selects)

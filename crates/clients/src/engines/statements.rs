@@ -31,7 +31,7 @@ pub enum Engine {
     Postgresql {
         /// Where it is, in libpq's form; with the password, if there is one.
         address: String,
-        /// What each connection begins with.
+        /// The statements that each connection begins with.
         begin: Vec<String>,
         /// Whether each text is parsed once.
         is_prepared: bool,

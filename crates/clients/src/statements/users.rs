@@ -10,7 +10,7 @@ use super::Session;
 use crate::error::ClientError;
 use crate::pacing::{self, Begin, Pacing, Queue};
 
-/// What a user asks for at a time: one statement, or a script of several, one after another.
+/// A user's request at a time: one statement, or a script of several, one after another.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The texts, in order. Where one fails, the transaction that is open is rolled back.

@@ -81,7 +81,7 @@ impl Connection {
         self.told("place", "")
     }
 
-    /// What the server tells by name, about a text.
+    /// Ask the server by name, about a text.
     pub fn told(&self, name: &str, text: &str) -> Result<String> {
         let mut link = self.ask(Frame::Tell, format!("{name}\0{text}").as_bytes())?;
         let (frame, bytes) = link.answer().map_err(|error| self.lost(&error))?;

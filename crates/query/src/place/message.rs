@@ -20,7 +20,7 @@ use crate::tuple::{Layout, Value, read, trimmed, width};
 /// No frame is longer. Tuples are sent in frames of about a megabyte.
 pub const FRAME_BYTES_MAX: u32 = 256 << 20;
 
-/// What a frame holds.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Frame {
@@ -84,7 +84,7 @@ pub fn receive(stream: &mut impl BufRead) -> io::Result<Option<(Frame, Vec<u8>)>
     Ok(Some((frame, bytes)))
 }
 
-/// What was received means nothing.
+/// The error for received bytes that mean nothing.
 pub fn nonsense() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "it sent what is no frame of a statement")
 }

@@ -33,8 +33,8 @@ const CONNECTIONS_MAX: usize = 512;
 /// A client that has connected asks something within this time; else it is no client of ours.
 const HELLO_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is asked ends within this time after it has begun. Between statements a client is silent
-/// for as long as it likes.
+/// A frame ends within this time after it has begun. Between statements a client is silent for as
+/// long as it likes.
 const FRAME_PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server at work, each of whose connections is a thread.

@@ -1,4 +1,4 @@
-//! What a text came to, beside what was expected; and the time of its phases.
+//! The counts of a text, beside those that were expected; and the time of its phases.
 
 use super::*;
 
