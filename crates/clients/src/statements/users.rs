@@ -87,7 +87,7 @@ pub fn run(
     let queue = Queue::new(pacing, &start);
     let mut asked = Asked::default();
     let mut ended_ns = 0;
-    let begun = thread::scope(|scope| {
+    thread::scope(|scope| {
         let (start, queue) = (&start, &queue);
         let users = sessions.into_iter().enumerate().map(|(number, mut session)| {
             scope.spawn(move || {
@@ -102,8 +102,11 @@ pub fn run(
         let users = users.collect::<Vec<_>>();
         start.together();
         let begun = meter.begin();
-        for thread in users {
-            let own = thread.join().unwrap_or_else(|_| Own {
+        let ended: Vec<_> = users.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        // Before the tallies are put together, which takes milliseconds for each user.
+        asked.work = begun.end();
+        for own in ended {
+            let own = own.unwrap_or_else(|_| Own {
                 failed: 1,
                 reason: "a user's thread panicked; this is a bug".to_owned(),
                 ..Own::default()
@@ -116,11 +119,9 @@ pub fn run(
             asked.wrong = asked.wrong.or(own.wrong);
             ended_ns = ended_ns.max(own.ended_ns);
         }
-        begun
     });
     let begun_ns = start.begun_ns();
     asked.elapsed_ns = ended_ns.max(begun_ns + lasting_ns) - begun_ns;
-    asked.work = begun.end();
     asked
 }
 
