@@ -33,8 +33,12 @@ pub struct Counters {
     pub prefetches: u64,
     /// Now in memory, as the cap counts them.
     pub pages_resident: u64,
-    /// The most that may be.
+    /// The most that may be, with those that are lent.
     pub pages_resident_max: u64,
+    /// Frames that are lent now: `memory=cache`.
+    pub pages_lent: u64,
+    /// The most that were lent at a time.
+    pub pages_lent_max: u64,
 }
 
 /// The counters while they count.
@@ -84,6 +88,8 @@ impl Events {
             prefetches: self.prefetches.so_far(),
             pages_resident: 0,
             pages_resident_max: 0,
+            pages_lent: 0,
+            pages_lent_max: 0,
         }
     }
 }

@@ -15,6 +15,10 @@ const VACANT: PageNumber = PageNumber::MAX;
 pub(super) struct FrameBudget {
     pages_max: usize,
     pages_free: AtomicUsize,
+    /// Frames that may be lent, and those that are: [`super::lending`].
+    lendable: AtomicUsize,
+    pub(super) lent: AtomicUsize,
+    pub(super) lent_max: AtomicUsize,
     /// The resident pages, for the replacement tactic to walk. A page's slot changes only while it
     /// is latched.
     slots: Box<[AtomicU32]>,
@@ -26,6 +30,9 @@ impl FrameBudget {
         Self {
             pages_max,
             pages_free: AtomicUsize::new(pages_max),
+            lendable: AtomicUsize::new(0),
+            lent: AtomicUsize::new(0),
+            lent_max: AtomicUsize::new(0),
             slots: (0..pages_max).map(|_| AtomicU32::new(VACANT)).collect(),
             vacant: Mutex::new((0..pages_max as Slot).rev().collect()),
         }
@@ -35,8 +42,41 @@ impl FrameBudget {
         self.pages_max
     }
 
+    /// Frames that are neither free nor lent, but for a moment's doubt.
     pub(super) fn pages_in_use(&self) -> usize {
-        self.pages_max - self.pages_free.load(Ordering::Relaxed)
+        let taken = self.pages_max - self.pages_free.load(Ordering::Relaxed);
+        taken.saturating_sub(self.lent.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn allow_lending(&self, frames: usize) {
+        self.lendable.store(frames, Ordering::Relaxed);
+    }
+
+    /// Frames that are never lent.
+    pub(super) fn pages_kept(&self) -> usize {
+        self.pages_max - self.lendable.load(Ordering::Relaxed)
+    }
+
+    /// Count frames as lent, if so many may be; the caller gets a permit for them and spends it.
+    pub(super) fn count_lent(&self, frames: usize) -> bool {
+        let lendable = self.lendable.load(Ordering::Relaxed);
+        let more = |lent: usize| lent.checked_add(frames).filter(|&lent| lent <= lendable);
+        self.lent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// Frames that were counted as lent are.
+    pub(super) fn note_lent(&self) {
+        self.lent_max.fetch_max(self.lent.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    pub(super) fn uncount_lent(&self, frames: usize) {
+        self.lent.fetch_sub(frames, Ordering::Relaxed);
+    }
+
+    /// Frames that were lent are free.
+    pub(super) fn take_back(&self, frames: usize) {
+        self.uncount_lent(frames);
+        drop(self.permit(frames));
     }
 
     /// A permit for one page, if a frame is free.
@@ -114,7 +154,12 @@ impl Permit<'_> {
 
     /// The frame of one page becomes the caller's to give back.
     pub(super) fn spend(&mut self) {
-        self.pages -= 1;
+        self.spend_many(1);
+    }
+
+    /// The frames of so many pages do.
+    pub(super) fn spend_many(&mut self, pages: usize) {
+        self.pages -= pages;
     }
 
     pub(super) fn merge(&mut self, other: Self) {

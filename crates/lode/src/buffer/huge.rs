@@ -5,7 +5,7 @@
 //! the volume outgrows that, nothing more is taken so. What was taken goes as it came, page by
 //! page: the kernel splits a huge page of which a part is given back.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::Buffer;
 use crate::page::{PAGE_BYTES, PageNumber};
@@ -16,14 +16,14 @@ const HUGE_PAGES: u64 = (2 << 20) / PAGE_BYTES as u64;
 /// How far the reservations are backed so.
 pub(super) struct Huge {
     /// Memory pages that the cap has room for; 0 without the tactic.
-    room_pages: u64,
+    room_pages: AtomicU64,
     backed: AtomicU32,
 }
 
 impl Huge {
     /// `room_pages`: what the cap holds.
     pub(super) const fn new(room_pages: u64) -> Self {
-        Self { room_pages, backed: AtomicU32::new(0) }
+        Self { room_pages: AtomicU64::new(room_pages), backed: AtomicU32::new(0) }
     }
 }
 
@@ -34,9 +34,16 @@ const fn backed(pages_total: PageNumber, room_pages: u64) -> PageNumber {
 }
 
 impl Buffer {
+    /// The cap has room for no more than so many pages from now on.
+    pub(super) fn leave_huge(&self, room_pages: usize) {
+        self.huge.room_pages.fetch_min(room_pages as u64, Ordering::Relaxed);
+        self.back_with_huge();
+    }
+
     /// Ask for huge pages, or for none any more, as the volume's length wants it.
     pub(super) fn back_with_huge(&self) {
-        let backed = backed(self.pages_total(), self.huge.room_pages).min(self.pages_max);
+        let backed = backed(self.pages_total(), self.huge.room_pages.load(Ordering::Relaxed))
+            .min(self.pages_max);
         let before = self.huge.backed.swap(backed, Ordering::Relaxed);
         if backed > before {
             self.pages.prefer_huge(backed);

@@ -17,6 +17,7 @@ mod fault;
 mod frame_budget;
 mod huge;
 mod latched;
+mod lending;
 mod pins;
 mod prefetcher;
 mod read_ahead;
@@ -35,6 +36,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 pub use self::counters::Counters;
 pub use self::latched::Latched;
+pub use self::lending::Frames;
 pub use self::prefetcher::Prefetcher;
 pub use self::write_back::WriteBack;
 
@@ -318,6 +320,8 @@ impl Buffer {
         Counters {
             pages_resident: self.budget.pages_in_use() as u64,
             pages_resident_max: self.budget.pages_max() as u64,
+            pages_lent: self.budget.lent.load(Ordering::Relaxed) as u64,
+            pages_lent_max: self.budget.lent_max.load(Ordering::Relaxed) as u64,
             ..self.events.so_far()
         }
     }

@@ -1,10 +1,10 @@
 //! Pages that readers have pinned: each stays in memory as it is, to be read as a plain slice, for
 //! as long as its reader likes.
 //!
-//! At most half of the cache can be pinned, so that a thread that needs a frame finds one, and
-//! nobody waits for a pin: a thread that would have to is told so. Which transaction may read a
-//! page, and that nobody who may change it waits for a reader, is the caller's
-//! ([`crate::transaction`]).
+//! At most half of the cache (of what is never lent: [`super::lending`]) can be pinned, so that a
+//! thread that needs a frame finds one, and nobody waits for a pin: a thread that would have to is
+//! told so. Which transaction may read a page, and that nobody who may change it waits for a
+//! reader, is the caller's ([`crate::transaction`]).
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use super::state::State;
 use crate::error::{LodeError, Result};
 use crate::page::{PageBytes, PageNumber};
 
-/// Of the cache this part can be pinned.
+/// Of the frames that are never lent this part can be pinned.
 const PINNED_DIVISOR: usize = 2;
 
 impl Buffer {
@@ -46,7 +46,7 @@ impl Buffer {
     /// One more page is pinned, unless there are too many.
     #[inline]
     fn note_pinned(&self, page: PageNumber) -> Result<()> {
-        let pages_max = self.budget.pages_max() / PINNED_DIVISOR;
+        let pages_max = self.budget.pages_kept() / PINNED_DIVISOR;
         if self.pinned.0.fetch_add(1, Ordering::Relaxed) < pages_max {
             return Ok(());
         }

@@ -10,7 +10,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::buffer::{self, Buffer, Prefetcher};
+use crate::buffer::{self, Buffer, Frames, Prefetcher};
 use crate::error::{LodeError, Result};
 use crate::lock::{LockCounters, Locks};
 use crate::log;
@@ -144,6 +144,11 @@ impl Database {
             locks: self.shared.locks.counters(),
             ranges_said: self.shared.changes.ranges_said(),
         })
+    }
+
+    /// Have its frames lent from now on: what a program keeps beside pages counts to `cache=` then.
+    pub fn frames(&self) -> Frames {
+        Frames::of(&self.shared.buffer)
     }
 
     /// Write everything to its place and drop it from memory: what comes next is cold for the

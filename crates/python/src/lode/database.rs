@@ -353,7 +353,8 @@ pub fn of_buffer(
     let pages = fields!(
         buffer;
         misses, reads, pages_read, pages_read_ahead, writes, pages_written, batches, evictions,
-        latch_waits, retries, prefetches, pages_resident, pages_resident_max
+        latch_waits, retries, prefetches, pages_resident, pages_resident_max,
+        pages_lent, pages_lent_max
     );
     named(py, pages)
 }

@@ -106,15 +106,15 @@ impl Database {
         // What the storage was created with counts, whatever was asked.
         let tactics = Tactics { storage: *storage.tactics(), ..*tactics };
         Self {
-            storage,
             tactics,
-            memory: Memory::new(tactics.memory.budget_bytes()),
+            memory: tactics.memory.budget(&storage),
             spill_folder: std::env::temp_dir(),
             running: cancel::Running::default(),
             done: running::Done::default(),
             catalog: CatalogCache::default(),
             texts: texts::Texts::default(),
             opened: planned::Opened::new(),
+            storage,
         }
     }
 

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{QueryError, Result};
+use lode::internals::buffer::Frames;
 
+use crate::error::{QueryError, Result};
+use borrowed::Borrowed;
+
+mod borrowed;
 mod freed;
 mod machine;
 mod tuples;
@@ -29,25 +33,40 @@ struct Shared {
     budget: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    from: Source,
+}
+
+/// Where the memory of a budget comes from.
+#[derive(Debug)]
+enum Source {
+    /// It is the program's own.
+    Own,
     /// The budget of which this is a share: what is used here is used there.
-    whole: Option<Memory>,
+    Share(Memory),
+    /// Frames of a cache.
+    Cache(Borrowed),
 }
 
 impl Memory {
     /// A budget of which nothing is used.
     pub fn new(budget_bytes: u64) -> Self {
-        Self::of(budget_bytes, None)
+        Self::of(budget_bytes, Source::Own)
     }
 
-    fn of(budget: u64, whole: Option<Self>) -> Self {
+    /// A budget that is a cache's, too: what is used of it, pages do not have.
+    pub fn borrowing(frames: Frames) -> Self {
+        Self::of(frames.lendable_bytes(), Source::Cache(Borrowed::of(frames)))
+    }
+
+    fn of(budget: u64, from: Source) -> Self {
         let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { shared: Arc::new(Shared { budget, used, peak, whole }) }
+        Self { shared: Arc::new(Shared { budget, used, peak, from }) }
     }
 
     /// A part of this budget of at most so many bytes, of which nothing is used.
     #[must_use]
     pub fn share(&self, bytes_max: u64) -> Self {
-        Self::of(bytes_max, Some(self.clone()))
+        Self::of(bytes_max, Source::Share(self.clone()))
     }
 
     fn try_take(&self, bytes: u64) -> bool {
@@ -56,7 +75,12 @@ impl Memory {
             used.checked_add(bytes).filter(|used| *used <= shared.budget)
         });
         let Ok(used) = used else { return false };
-        if shared.whole.as_ref().is_some_and(|whole| !whole.try_take(bytes)) {
+        let is_there = match &shared.from {
+            Source::Own => true,
+            Source::Share(whole) => whole.try_take(bytes),
+            Source::Cache(borrowed) => borrowed.try_take(bytes),
+        };
+        if !is_there {
             shared.used.fetch_sub(bytes, Ordering::Relaxed);
             return false;
         }
@@ -66,8 +90,10 @@ impl Memory {
 
     fn give_back(&self, bytes: u64) {
         self.shared.used.fetch_sub(bytes, Ordering::Relaxed);
-        if let Some(whole) = &self.shared.whole {
-            whole.give_back(bytes);
+        match &self.shared.from {
+            Source::Own => {}
+            Source::Share(whole) => whole.give_back(bytes),
+            Source::Cache(borrowed) => borrowed.give_back(bytes),
         }
     }
 
@@ -83,13 +109,20 @@ impl Memory {
 
     /// The budget of which this is a share, or a share of a share; its own where it is none.
     pub fn whole_bytes(&self) -> u64 {
-        self.shared.whole.as_ref().map_or(self.shared.budget, Self::whole_bytes)
+        self.whole().map_or(self.shared.budget, Self::whole_bytes)
+    }
+
+    fn whole(&self) -> Option<&Self> {
+        match &self.shared.from {
+            Source::Share(whole) => Some(whole),
+            Source::Own | Source::Cache(_) => None,
+        }
     }
 
     /// The bytes that could be used now beside those in use: of a share no more than the whole has.
     fn left_bytes(&self) -> u64 {
         let own = self.budget_bytes().saturating_sub(self.used_bytes());
-        self.shared.whole.as_ref().map_or(own, |whole| own.min(whole.left_bytes()))
+        self.whole().map_or(own, |whole| own.min(whole.left_bytes()))
     }
 
     /// The bytes in use now.

@@ -142,6 +142,7 @@ impl Tactics {
             tactics.set(name, value)?;
         }
         tactics.storage.check()?;
+        tactics.memory.check(tactics.storage.cache.0)?;
         Ok(tactics)
     }
 

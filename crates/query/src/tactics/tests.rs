@@ -8,6 +8,7 @@ fn what_is_printed_is_read_back() {
         "optimizer=none&cache=1MiB&join=merge",
         "log=page-grain",
         "memory=64MiB&distinct=sort",
+        "memory=cache&cache=1MiB",
     ] {
         let tactics: Tactics = text.parse().unwrap();
         assert_eq!(tactics.to_string().parse::<Tactics>().unwrap(), tactics, "{text}");
@@ -52,6 +53,8 @@ fn what_is_not_known_is_told_with_what_is() {
     assert!(message("log=maybe").contains("page-diff, page-grain"));
     assert!(message("join").contains("name=value"));
     assert!(message("memory=4096").contains("bytes from 262144"));
+    assert!(message("memory=cache&cache=65536").contains("write cache=1048576 or more"));
+    assert!("memory=cache&cache=1MiB".parse::<Tactics>().is_ok());
     assert!(message("cache=65536&readahead=on").contains("needs a cache"));
 }
 

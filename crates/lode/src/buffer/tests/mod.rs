@@ -4,6 +4,7 @@ mod contents;
 mod eviction;
 mod failures;
 mod huge;
+mod lending;
 mod pins;
 mod protocol;
 mod read_ahead;

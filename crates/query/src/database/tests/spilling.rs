@@ -12,9 +12,16 @@ const BUDGET_BYTES: u64 = 400 << 10;
 
 /// Two relations of a key, another relation's key, one that all share, and a text.
 fn filled(tactics: &str, budget_bytes: u64) -> (TempDir, Database) {
+    let (folder, mut database) = loaded(tactics);
+    database.memory = Memory::new(budget_bytes);
+    (folder, database)
+}
+
+/// The same in whatever memory the tactics say.
+fn loaded(tactics: &str) -> (TempDir, Database) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.lode");
-    let mut database = Database::create(&path, &tactics.parse().unwrap()).unwrap();
+    let database = Database::create(&path, &tactics.parse().unwrap()).unwrap();
     let attributes = ["k", "g", "one"].map(|name| {
         let kind = Kind::Integer { bytes: 4 };
         Attribute { name: name.to_owned(), kind }
@@ -36,7 +43,6 @@ fn filled(tactics: &str, budget_bytes: u64) -> (TempDir, Database) {
         database.load(name, &attributes, &Storage::default(), rows).unwrap();
     }
     database.settle(&["r", "s"]).unwrap();
-    database.memory = Memory::new(budget_bytes);
     (folder, database)
 }
 
@@ -212,5 +218,55 @@ fn what_was_freed_goes_back_to_the_system_where_memory_is_short_and_only_there()
             let (times, _) = times_returned(|| answer(&database, &text, &[]));
             assert_eq!(times > 0, is_short, "{tactics}, {budget_bytes} bytes: {times} times");
         }
+    }
+}
+
+/// Pages that are there with frames that statements have, the most that both may be, and the most
+/// that statements ever had.
+fn frames(database: &Database) -> (u64, u64, u64) {
+    let counted = database.storage().counters().unwrap().buffer;
+    let both = counted.pages_resident + counted.pages_lent;
+    (both, counted.pages_resident_max, counted.pages_lent_max)
+}
+
+#[test]
+fn one_budget_bounds_pages_and_what_statements_keep() {
+    let (_folder, roomy) = filled("", 1 << 30);
+    let expected = STATEMENTS.map(|(text, _)| answer(&roomy, &format!("{RANGES} {text}"), &[]));
+    for (tactics, replacement) in TACTICS.into_iter().zip(["clock", "lru", "lru-2", "random"]) {
+        let tactics = format!("{tactics}&memory=cache&cache=1MiB&replacement={replacement}");
+        let (_folder, database) = loaded(&tactics);
+        let budget_bytes = database.memory().budget_bytes();
+        assert_eq!(budget_bytes, 768 << 10);
+        let spilled = database.work().unwrap().spilled_bytes;
+        for ((text, _), expected) in STATEMENTS.iter().zip(&expected) {
+            let found = answer(&database, &format!("{RANGES} {text}"), &[]);
+            assert_eq!(&found, expected, "{tactics}: {text}");
+            let lent = database.storage().counters().unwrap().buffer.pages_lent;
+            assert_eq!((database.memory().used_bytes(), lent), (0, 0), "{tactics}: {text}");
+        }
+        assert!(database.work().unwrap().spilled_bytes > spilled, "{tactics}");
+        let (_, cap, lent_max) = frames(&database);
+        let peak_bytes = database.memory().peak_bytes();
+        assert!(peak_bytes > budget_bytes / 2 && peak_bytes <= lent_max * 4096, "{tactics}");
+        assert!(lent_max * 4096 <= budget_bytes, "{tactics}");
+        // What no statement has, pages have.
+        let text = "range of r is r range of s is s retrieve (n = count(r.k), m = count(s.k))";
+        answer(&database, text, &[]);
+        let (both, _, _) = frames(&database);
+        assert!(both > cap * 7 / 8, "{tactics}: {both} of {cap}");
+        database.close().unwrap();
+    }
+}
+
+#[test]
+fn a_load_and_an_index_sort_in_the_cache() {
+    let (_folder, database) = loaded("memory=cache&cache=1MiB&durability=none");
+    for text in STORING {
+        database.execute(text, &[]).unwrap();
+        let (_, _, lent_max) = frames(&database);
+        assert!(lent_max * 4096 >= database.memory().peak_bytes(), "{text}");
+        let checked = check_all(&database.storage().reading()).unwrap();
+        assert_eq!(checked, [("r".to_owned(), TUPLES), ("s".to_owned(), TUPLES)], "{text}");
     }
 }
