@@ -54,7 +54,7 @@ pub use statement::Statement;
 pub struct Database {
     storage: lode::Database,
     tactics: Tactics,
-    /// What all statements together may have in memory.
+    /// The memory that all statements together may have.
     memory: Memory,
     /// Where the rest goes.
     spill_folder: PathBuf,
@@ -103,7 +103,7 @@ impl Database {
     /// Ask one that is open. What does not fit into its memory goes to the system's folder for
     /// temporary files.
     pub fn over(storage: lode::Database, tactics: &Tactics) -> Self {
-        // What the storage was created with counts, whatever was asked.
+        // The tactics that the storage was created with count, whatever was asked.
         let tactics = Tactics { storage: *storage.tactics(), ..*tactics };
         Self {
             tactics,
@@ -161,8 +161,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, or with running it; then nothing of it is kept. A text whose
-    /// last command gives no rows is an error.
+    /// The error of the text, or of running it; then nothing of it is kept. A text whose last
+    /// command gives no rows is an error.
     pub fn query(&self, text: &str, parameters: &[Parameter]) -> Result<Rows> {
         let statement = self.statement(text)?;
         if !statement.gives_rows() {
@@ -199,7 +199,7 @@ impl Database {
         self.running.cancel_all();
     }
 
-    /// What statements have in memory, and the most that they ever had.
+    /// The memory that statements have, and the most that they ever had.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
