@@ -14,7 +14,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: run test fast check develop format lint types bench calibrate torture chance fuzz wheel \
+.PHONY: run test fast check develop format lint types bench calibrate torture chance fuzz miri wheel \
   clean help
 
 run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
@@ -74,6 +74,9 @@ chance: develop ## run the tests that draw at random, with fresh seeds
 fuzz: ## run each fuzz target for a minute (needs a nightly toolchain and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list | grep -v canary); do \
 	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+miri: ## hold lode's pages against Rust's memory model (needs a nightly toolchain with miri)
+	cargo +nightly miri test -p lode --lib --locked -- buffer::tests::frames page_mut
 
 wheel: $(VENV)/.base ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --out dist

@@ -22,7 +22,7 @@ use std::{env, mem};
 use loadstone_measure::clock::now_ns;
 use lode::internals::disk::Memory;
 use lode::internals::log::difference;
-use lode::internals::page::{PAGE_BYTES, PageBytes, PageNumber};
+use lode::internals::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use lode::{Database, PageRead, PageWrite, Region, Tactics};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -338,6 +338,7 @@ fn transactions(costs: &mut Costs) -> Outcome<()> {
 /// A transaction of 8 bytes.
 fn change(database: &Database, page: PageNumber) -> Result<(), lode::LodeError> {
     let mut writing = database.writing();
-    writing.write(page, |bytes| bytes[40..48].iter_mut().for_each(|byte| *byte ^= 1))?;
+    writing
+        .write(page, |bytes| bytes.put_u64(40, page::u64_at(bytes, 40) ^ 0x0101_0101_0101_0101))?;
     writing.commit()
 }

@@ -10,9 +10,8 @@ mod tests;
 use std::collections::BTreeSet;
 
 use crate::error::{LodeError, Result};
-use crate::page::{
-    self, FileNumber, HEADER_BYTES, NO_PAGE, PAGE_BYTES, PageBytes, PageKind, PageNumber,
-};
+use crate::page::{self, FileNumber, HEADER_BYTES, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
@@ -125,7 +124,7 @@ pub(crate) fn create_beside(
     let (page, position) = place_behind(pages, files.len())?;
     pages.write(page, |bytes| {
         put_entry(bytes, position, &entry);
-        page::put_u16(bytes, page::offset::COUNT, position as u16 + 1);
+        bytes.put_u16(page::offset::COUNT, position as u16 + 1);
     })?;
     Ok(entry)
 }
@@ -150,8 +149,8 @@ fn place_behind(pages: &mut impl PageWrite, entries: usize) -> Result<(PageNumbe
 /// Add a page to the chain, behind its last.
 fn extend(pages: &mut impl PageWrite, last: PageNumber) -> Result<PageNumber> {
     let page = pages.allocate(CATALOG_FILE, PageKind::Catalog)?;
-    pages.write(page, |bytes| page::put_u32(bytes, page::offset::PREVIOUS, last))?;
-    pages.write(last, |bytes| page::put_u32(bytes, page::offset::NEXT, page))?;
+    pages.write(page, |bytes| bytes.put_u32(page::offset::PREVIOUS, last))?;
+    pages.write(last, |bytes| bytes.put_u32(page::offset::NEXT, page))?;
     Ok(page)
 }
 
@@ -173,7 +172,7 @@ pub(crate) fn put_root(
 ) -> Result<()> {
     let (page, position) = place_of(pages, file)?;
     let at = entry_at(position) + offset::ROOT;
-    pages.write(page, |bytes| page::put_u32(bytes, at, root))
+    pages.write(page, |bytes| bytes.put_u32(at, root))
 }
 
 /// Change what the catalog says of the file with the entry's number; also its name, if that is
@@ -203,8 +202,8 @@ pub fn remove(pages: &mut impl PageWrite, name: &str) -> Result<Entry> {
     let (page, position) = place_behind(pages, files.len())?;
     pages.write(page, |bytes| {
         let end = entry_at(position);
-        bytes[end..end + offset::ENTRY_BYTES].fill(0);
-        page::put_u16(bytes, page::offset::COUNT, position as u16);
+        bytes.clear(end..end + offset::ENTRY_BYTES);
+        bytes.put_u16(page::offset::COUNT, position as u16);
     })?;
     Ok(removed)
 }
@@ -305,17 +304,17 @@ fn entry(view: View<'_>, position: usize) -> Result<Entry, &'static str> {
 }
 
 /// The name was checked.
-fn put_entry(bytes: &mut PageBytes, position: usize, entry: &Entry) {
+fn put_entry(bytes: &mut PageMut<'_>, position: usize, entry: &Entry) {
     let at = entry_at(position);
-    let name = &mut bytes[at + offset::NAME..][..NAME_BYTES_MAX];
-    name.fill(0);
+    let mut name = [0; NAME_BYTES_MAX];
     name[..entry.name.len()].copy_from_slice(entry.name.as_bytes());
-    page::put_u32(bytes, at + offset::FILE, entry.file);
-    page::put_u32(bytes, at + offset::KIND, entry.kind as u32);
-    page::put_u32(bytes, at + offset::ROOT, entry.root);
-    page::put_u32(bytes, at + offset::UNUSED, 0);
-    page::put_u64(bytes, at + offset::WORDS, entry.words[0]);
-    page::put_u64(bytes, at + offset::WORDS + 8, entry.words[1]);
+    bytes.put(at + offset::NAME, &name);
+    bytes.put_u32(at + offset::FILE, entry.file);
+    bytes.put_u32(at + offset::KIND, entry.kind as u32);
+    bytes.put_u32(at + offset::ROOT, entry.root);
+    bytes.put_u32(at + offset::UNUSED, 0);
+    bytes.put_u64(at + offset::WORDS, entry.words[0]);
+    bytes.put_u64(at + offset::WORDS + 8, entry.words[1]);
 }
 
 fn check_name(name: &str) -> Result<()> {

@@ -60,6 +60,7 @@ mod named;
 mod objects;
 mod owner;
 mod page;
+mod page_mut;
 mod page_number;
 mod pages;
 mod random;
@@ -90,6 +91,7 @@ pub use heap::{
 };
 pub use links::{Joined, LinkField, Links};
 pub use objects::{CountedReferences, Objects, References};
+pub use page_mut::PageMut;
 pub use pages::{PageRead, PageWrite, Pinned};
 pub use region::Region;
 pub use tactics::Tactics;
@@ -112,7 +114,7 @@ pub mod internals {
 
     layers! {
         btree, buffer, catalog, columns, database, disk, error, hash, heap, links, lock, log,
-        mirror, named, objects, owner, page, pages, slotted, space, superblock, transaction, view,
+        mirror, named, objects, owner, page, page_mut, pages, slotted, space, superblock, transaction, view,
         walk, wire,
     }
 }

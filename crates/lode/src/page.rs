@@ -3,6 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{LodeError, Result};
+use crate::page_mut::PageMut;
 
 pub use crate::page_number::{NO_PAGE, PageNumber};
 
@@ -93,7 +94,7 @@ impl PageKind {
     }
 }
 
-/// The bytes of one page, to be changed.
+/// The bytes of one page. In the buffer they are changed through a [`PageMut`].
 pub type PageBytes = [u8; PAGE_BYTES];
 
 /// The checksum of a page at that number: a page that lies at another's place is damaged, too.
@@ -117,10 +118,10 @@ pub fn check(bytes: &PageBytes, page: PageNumber) -> Result<()> {
 }
 
 /// Make an empty page of that kind, in place of whatever it was.
-pub fn format(bytes: &mut PageBytes, kind: PageKind, file: FileNumber) {
-    bytes.fill(0);
-    bytes[offset::KIND] = kind as u8;
-    put_u32(bytes, offset::FILE, file);
+pub fn format(bytes: &mut PageMut<'_>, kind: PageKind, file: FileNumber) {
+    bytes.clear(0..PAGE_BYTES);
+    bytes.put_u8(offset::KIND, kind as u8);
+    bytes.put_u32(offset::FILE, file);
 }
 
 /// Read a little-endian u16. Panics beyond the page: offsets of changed pages are our own.
@@ -141,19 +142,19 @@ pub fn u64_at(bytes: &PageBytes, at: usize) -> u64 {
     u64::from_le_bytes(array(bytes, at))
 }
 
-/// Write a little-endian u16.
+/// Write a little-endian u16 to a page that nobody else has.
 #[inline]
 pub fn put_u16(bytes: &mut PageBytes, at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Write a little-endian u32.
+/// Write a little-endian u32 to a page that nobody else has.
 #[inline]
 pub fn put_u32(bytes: &mut PageBytes, at: usize, value: u32) {
     bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Write a little-endian u64.
+/// Write a little-endian u64 to a page that nobody else has.
 #[inline]
 pub fn put_u64(bytes: &mut PageBytes, at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());

@@ -21,7 +21,8 @@ use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Log, Lsn, Record, Runs, Sync as LogSync, apply};
-use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use crate::page::{self, PAGE_BYTES, PageNumber};
+use crate::page_mut::PageMut;
 use crate::view::AlignedPage;
 
 /// What was found and done when a database that had not been closed was opened.
@@ -197,22 +198,22 @@ impl<'a> Mending<'a> {
         let Record { lsn, transaction, body } = record;
         match body {
             Body::Image { page, bytes } if self.base_of(page) == Some(Base::Image(lsn)) => {
-                self.pages.insert(page, Box::new(AlignedPage(*bytes)));
+                self.pages.insert(page, Box::new(AlignedPage::new(*bytes)));
             }
             Body::Begun { runs } if !self.is_placed(transaction) => {
                 let begun = runs.iter().flat_map(|&(first, count)| first..first + count);
                 for page in begun {
                     if self.base_of(page) == Some(Base::Begun(lsn, transaction)) {
-                        self.pages.insert(page, Box::new(AlignedPage([0; PAGE_BYTES])));
+                        self.pages.insert(page, Box::new(AlignedPage::zeros()));
                     }
                 }
             }
             Body::Redo { page, runs } if self.is_here(page) => {
                 let counts = self.analysis.ended.contains_key(&transaction);
                 if counts && self.base_of(page).is_some_and(|base| base.is_before(lsn)) {
-                    let bytes = self.page(page)?;
-                    apply(&runs, bytes)?;
-                    page::put_u64(bytes, page::offset::LSN, lsn.0);
+                    let mut bytes = self.page(page)?;
+                    apply(&runs, &mut bytes)?;
+                    bytes.put_u64(page::offset::LSN, lsn.0);
                 }
             }
             Body::Undo { page, runs }
@@ -227,7 +228,7 @@ impl<'a> Mending<'a> {
 
     fn undo(&mut self) -> Result<()> {
         for (page, runs) in std::mem::take(&mut self.undo).into_iter().rev() {
-            apply(&runs, self.page(page)?)?;
+            apply(&runs, &mut self.page(page)?)?;
         }
         Ok(())
     }
@@ -236,9 +237,9 @@ impl<'a> Mending<'a> {
     fn write(mut self, log: &Log) -> Result<u64> {
         let mut last = None;
         for (&page, bytes) in &mut self.pages {
-            page::seal(&mut bytes.0, page);
+            page::seal(bytes, page);
             if self.analysis.needs_volume(page) {
-                let body = Body::Image { page, bytes: Box::new(bytes.0) };
+                let body = Body::Image { page, bytes: Box::new(***bytes) };
                 last = Some(log.append(&body, 0)?);
             }
         }
@@ -246,7 +247,7 @@ impl<'a> Mending<'a> {
             log.make_durable(last, LogSync::Own)?;
         }
         for (&page, bytes) in &self.pages {
-            let written = self.volume.write(offset_of(page), &bytes.0);
+            let written = self.volume.write(offset_of(page), &bytes[..]);
             written.map_err(|source| failed_at(page, source))?;
         }
         Ok(self.pages.len() as u64)
@@ -267,16 +268,16 @@ impl<'a> Mending<'a> {
     }
 
     /// A page as it is so far.
-    fn page(&mut self, page: PageNumber) -> Result<&mut PageBytes> {
+    fn page(&mut self, page: PageNumber) -> Result<PageMut<'_>> {
         if !self.pages.contains_key(&page) {
-            let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
-            let read = self.volume.read(offset_of(page), &mut bytes.0);
+            let mut bytes = Box::new(AlignedPage::zeros());
+            let read = self.volume.read(offset_of(page), &mut bytes[..]);
             read.map_err(|source| failed_at(page, source))?;
-            page::check(&bytes.0, page)?;
+            page::check(&bytes, page)?;
             self.pages.insert(page, bytes);
         }
         let bytes = self.pages.get_mut(&page).expect("the page is here or was just brought");
-        Ok(&mut bytes.0)
+        Ok(bytes.page_mut())
     }
 }
 

@@ -87,15 +87,15 @@ impl Region {
         for _ in 0..count {
             if listed == PAGES_MAX {
                 let next = make_list(pages, self.file)?;
-                pages.write(list, |bytes| page::put_u32(bytes, page::offset::NEXT, next))?;
+                pages.write(list, |bytes| bytes.put_u32(page::offset::NEXT, next))?;
                 (list, listed) = (next, 0);
             }
             let page = pages.allocate(self.file, PageKind::Region)?;
             // What lay there before it was free is nobody's.
             pages.write(page, |bytes| page::format(bytes, PageKind::Region, self.file))?;
             pages.write(list, |bytes| {
-                page::put_u32(bytes, entry_at(listed), page);
-                page::put_u16(bytes, page::offset::COUNT, listed as u16 + 1);
+                bytes.put_u32(entry_at(listed), page);
+                bytes.put_u16(page::offset::COUNT, listed as u16 + 1);
             })?;
             listed += 1;
         }
@@ -168,7 +168,7 @@ fn make_list(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber>
     let list = pages.allocate(file, PageKind::Region)?;
     pages.write(list, |bytes| {
         page::format(bytes, PageKind::Region, file);
-        bytes[page::offset::LEVEL] = LIST;
+        bytes.put_u8(page::offset::LEVEL, LIST);
     })?;
     Ok(list)
 }
@@ -209,7 +209,7 @@ mod tests {
         };
         assert!(told(&pages, 8, root).contains("no list of this region"));
         assert!(told(&pages, 7, region.pages(&pages).unwrap()[0]).contains("no list"));
-        pages.write(root, |bytes| page::put_u32(bytes, page::offset::NEXT, root)).unwrap();
+        pages.write(root, |bytes| bytes.put_u32(page::offset::NEXT, root)).unwrap();
         assert!(told(&pages, 7, root).contains("no list"));
     }
 }

@@ -18,7 +18,8 @@ pub use extents::{FilePages, Usage, usage};
 pub(crate) use extents::{each_used, growth_pages_max, owner};
 
 use crate::error::{LodeError, Result};
-use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
+use crate::page::{self, FileNumber, NO_PAGE, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use extents::{find_beside, find_elsewhere, take_extent};
 use group::{Entry, Geometry, change_entry, read_group};
@@ -38,7 +39,7 @@ pub fn format(pages: &mut impl PageWrite, extent_pages: u32) -> Result<()> {
     pages.grow(extent_pages)?;
     pages.write(SPACE_PAGE, |bytes| {
         geometry.format(bytes, 1);
-        page::put_u32(bytes, page::offset::PREVIOUS, SPACE_PAGE);
+        bytes.put_u32(page::offset::PREVIOUS, SPACE_PAGE);
     })?;
     summary::put(pages, Map::Free, 0, true)
 }
@@ -105,14 +106,14 @@ pub fn free(pages: &mut impl PageWrite, extent_pages: u32, page: PageNumber) -> 
 }
 
 /// Only the header changes: the bytes of a page that nobody will read need not be logged.
-fn mark_free(bytes: &mut PageBytes, page: PageNumber, file: FileNumber) -> Result<()> {
+fn mark_free(bytes: &mut PageMut<'_>, page: PageNumber, file: FileNumber) -> Result<()> {
     let owner = page::u32_at(bytes, page::offset::FILE);
     if owner != file || bytes[page::offset::KIND] == PageKind::Free as u8 {
         let how = format!("it says file {owner} but its extent belongs to file {file}");
         return Err(LodeError::corrupt_page(page, how));
     }
-    bytes[page::offset::KIND] = PageKind::Free as u8;
-    page::put_u32(bytes, page::offset::FILE, 0);
+    bytes.put_u8(page::offset::KIND, PageKind::Free as u8);
+    bytes.put_u32(page::offset::FILE, 0);
     Ok(())
 }
 

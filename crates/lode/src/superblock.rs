@@ -120,9 +120,9 @@ impl Superblock {
     }
 
     fn write(&self, disk: &dyn Disk, place: PageNumber) -> Result<()> {
-        let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
-        self.encode(&mut bytes.0, place);
-        disk.write(u64::from(place) * PAGE_BYTES as u64, &bytes.0)
+        let mut bytes = Box::new(AlignedPage::zeros());
+        self.encode(&mut bytes, place);
+        disk.write(u64::from(place) * PAGE_BYTES as u64, &bytes[..])
             .and_then(|()| disk.sync())
             .map_err(|source| LodeError::io("writing the superblock", source))
     }
@@ -137,7 +137,7 @@ impl Superblock {
     }
 
     fn encode(&self, bytes: &mut PageBytes, place: PageNumber) {
-        page::format(bytes, PageKind::Superblock, 0);
+        bytes[page::offset::KIND] = PageKind::Superblock as u8;
         bytes[offset::MAGIC..][..MAGIC.len()].copy_from_slice(MAGIC);
         page::put_u32(bytes, offset::VERSION, VERSION);
         page::put_u32(bytes, offset::PAGE_BYTES, PAGE_BYTES as u32);

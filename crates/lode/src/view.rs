@@ -1,22 +1,82 @@
 //! Reading a page that may be evicted meanwhile.
 
+use std::cell::UnsafeCell;
 use std::cmp::Ordering as CompareOrdering;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::page::{PAGE_BYTES, PageBytes, PageNumber, offset};
+use crate::page::{FileNumber, PAGE_BYTES, PageBytes, PageNumber, offset};
+use crate::page_mut::PageMut;
 
-/// A page outside the buffer, aligned as those inside are.
-#[derive(Clone)]
+/// Bytes of a word: what is loaded, and stored by a [`PageMut`], in one piece.
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// A page outside the buffer, aligned as those inside are. In a cell, because atomic words, which
+/// views load, are asked for by pointers that one could store through; nobody does.
 #[repr(align(4096))]
-pub struct AlignedPage(pub PageBytes);
+pub struct AlignedPage(UnsafeCell<PageBytes>);
+
+// SAFETY: a shared one is only read.
+#[expect(unsafe_code, reason = "the cell is there for the pointer, not for stores")]
+unsafe impl Sync for AlignedPage {}
 
 impl AlignedPage {
+    /// With these bytes.
+    pub const fn new(bytes: PageBytes) -> Self {
+        Self(UnsafeCell::new(bytes))
+    }
+
+    /// Zeros.
+    pub const fn zeros() -> Self {
+        Self::new([0; PAGE_BYTES])
+    }
+
     /// What a view shows.
     pub fn copy_of(view: View<'_>) -> Self {
-        let mut copy = Self([0; PAGE_BYTES]);
-        view.copy_to(&mut copy.0);
+        let mut copy = Self::zeros();
+        view.copy_to(&mut copy);
         copy
+    }
+
+    /// To be changed as pages in the buffer are.
+    pub const fn page_mut(&mut self) -> PageMut<'_> {
+        PageMut::of(self)
+    }
+
+    /// Where it begins.
+    pub(crate) const fn start(&self) -> *mut u8 {
+        self.0.get().cast()
+    }
+
+    /// The same, as all of its bytes.
+    pub(crate) fn start_of_bytes(&self) -> NonNull<PageBytes> {
+        NonNull::new(self.0.get()).expect("nothing lies at address 0")
+    }
+}
+
+impl Clone for AlignedPage {
+    fn clone(&self) -> Self {
+        Self::new(**self)
+    }
+}
+
+impl Deref for AlignedPage {
+    type Target = PageBytes;
+
+    fn deref(&self) -> &PageBytes {
+        // SAFETY: it is changed by `&mut self` only, which this borrow keeps away.
+        #[expect(unsafe_code, reason = "a page that nobody changes is a plain array")]
+        unsafe {
+            &*self.0.get()
+        }
+    }
+}
+
+impl DerefMut for AlignedPage {
+    fn deref_mut(&mut self) -> &mut PageBytes {
+        self.0.get_mut()
     }
 }
 
@@ -27,20 +87,23 @@ impl AlignedPage {
 /// panicking, and loops must end whatever they read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    start: *const u8,
-    lifetime: PhantomData<&'a PageBytes>,
+    start: *mut u8,
+    lifetime: PhantomData<&'a AlignedPage>,
+}
+
+/// What a page's header says of what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub(crate) kind: u8,
+    pub(crate) level: u8,
+    pub(crate) count: u16,
+    pub(crate) file: FileNumber,
 }
 
 impl<'a> View<'a> {
     /// A view of a page that nobody changes meanwhile.
     pub const fn of(page: &'a AlignedPage) -> Self {
-        Self { start: page.0.as_ptr(), lifetime: PhantomData }
-    }
-
-    /// The same of bytes that are aligned, as those of a mapping are.
-    pub(crate) fn of_bytes(page: &'a PageBytes) -> Self {
-        debug_assert!(page.as_ptr().addr().is_multiple_of(8), "words are aligned");
-        Self { start: page.as_ptr(), lifetime: PhantomData }
+        Self { start: page.start(), lifetime: PhantomData }
     }
 
     /// Where the page begins.
@@ -53,38 +116,29 @@ impl<'a> View<'a> {
     ///
     /// # Safety
     ///
-    /// [`PAGE_BYTES`] bytes from `start` must stay mapped and readable for `'a`, and `start` must
-    /// be a multiple of 8; who changes the page meanwhile does so atomically or is the kernel.
+    /// [`PAGE_BYTES`] bytes from `start`, a multiple of 8, must stay mapped, readable and writable
+    /// for `'a`; who changes the page meanwhile does so through a [`PageMut`] or is the kernel.
     #[expect(unsafe_code, reason = "the one place where a page in memory becomes a view")]
-    pub const unsafe fn at(start: *const u8) -> Self {
+    pub const unsafe fn at(start: *mut u8) -> Self {
         Self { start, lifetime: PhantomData }
     }
 
     /// A byte, or 0 beyond the page.
     #[inline]
     pub fn u8(self, at: usize) -> u8 {
-        match self.field::<AtomicU8>(at) {
-            Some(field) => field.load(Ordering::Relaxed),
-            None => 0,
-        }
+        self.field::<1>(at) as u8
     }
 
     /// A little-endian u16 at a multiple of 2, or 0.
     #[inline]
     pub fn u16(self, at: usize) -> u16 {
-        match self.field::<AtomicU16>(at) {
-            Some(field) => u16::from_le(field.load(Ordering::Relaxed)),
-            None => 0,
-        }
+        self.field::<2>(at) as u16
     }
 
     /// A little-endian u32 at a multiple of 4, or 0.
     #[inline]
     pub fn u32(self, at: usize) -> u32 {
-        match self.field::<AtomicU32>(at) {
-            Some(field) => u32::from_le(field.load(Ordering::Relaxed)),
-            None => 0,
-        }
+        self.field::<4>(at) as u32
     }
 
     /// A little-endian i32 at a multiple of 4, or 0.
@@ -96,61 +150,95 @@ impl<'a> View<'a> {
     /// A little-endian u64 at a multiple of 8, or 0.
     #[inline]
     pub fn u64(self, at: usize) -> u64 {
-        match self.field::<AtomicU64>(at) {
-            Some(field) => u64::from_le(field.load(Ordering::Relaxed)),
-            None => 0,
-        }
+        self.field::<8>(at)
     }
 
     /// `N` little-endian words from a multiple of 8 on, or `None`: one check for all of them.
     #[inline]
     pub fn words<const N: usize>(self, at: usize) -> Option<[u64; N]> {
-        const { assert!(N * 8 <= PAGE_BYTES) };
-        if at > PAGE_BYTES - N * 8 || !at.is_multiple_of(8) {
+        const { assert!(N * WORD_BYTES <= PAGE_BYTES) };
+        if at > PAGE_BYTES - N * WORD_BYTES || !at.is_multiple_of(WORD_BYTES) {
             return None;
         }
-        let mut words = [0; N];
-        for (place, word) in words.iter_mut().enumerate() {
-            // SAFETY: any bytes are a value of an atomic word; each lies within the page, which
-            // stays mapped for 'a, and is aligned because the page and `at` are; and all who share
-            // the page read it atomically or hold its latch.
-            #[expect(
-                unsafe_code,
-                clippy::cast_ptr_alignment,
-                reason = "aligned words of a page in memory that others may change"
-            )]
-            let field = unsafe { &*self.start.add(at + place * 8).cast::<AtomicU64>() };
-            *word = u64::from_le(field.load(Ordering::Relaxed));
-        }
-        Some(words)
+        Some(std::array::from_fn(|place| self.word(at / WORD_BYTES + place)))
     }
 
-    /// The field at `at`, if it lies within the page and at a multiple of its size.
+    /// `BYTES` bytes as a little-endian number, if they lie within the page and at a multiple of
+    /// their count, and so within a word.
     #[inline]
-    fn field<T>(self, at: usize) -> Option<&'a T> {
-        if at > PAGE_BYTES - size_of::<T>() || !at.is_multiple_of(size_of::<T>()) {
-            return None;
+    fn field<const BYTES: usize>(self, at: usize) -> u64 {
+        const { assert!(BYTES.is_power_of_two() && BYTES <= WORD_BYTES) };
+        if at > PAGE_BYTES - BYTES || !at.is_multiple_of(BYTES) {
+            return 0;
         }
-        // SAFETY: T is one of the four atomics above, for which every bit pattern is a value; the
-        // field lies within the page, which stays mapped for 'a, and is aligned because the page
-        // is; and all who share the page read it atomically or hold its latch.
-        #[expect(unsafe_code, reason = "a field of a page in memory that others may change")]
-        unsafe {
-            Some(&*self.start.add(at).cast::<T>())
+        // The count is taken modulo 64.
+        self.word(at / WORD_BYTES).wrapping_shr(8 * at as u32)
+    }
+
+    /// A word by its number, or 0 beyond the page.
+    #[inline]
+    pub(crate) fn word_or_zero(self, word: usize) -> u64 {
+        if word < PAGE_BYTES / WORD_BYTES { self.word(word) } else { 0 }
+    }
+
+    /// A word, of those that the page has. All of it is loaded whatever is wanted of it: racing
+    /// accesses of different sizes may not overlap (see [`PageMut`]).
+    #[inline]
+    fn word(self, word: usize) -> u64 {
+        debug_assert!(word < PAGE_BYTES / WORD_BYTES, "a read keeps to its page");
+        // SAFETY: the word lies within the page, which stays mapped for 'a, and is aligned because
+        // the page is; who changes the page meanwhile stores whole words atomically.
+        #[expect(
+            unsafe_code,
+            clippy::cast_ptr_alignment,
+            reason = "an aligned word of a page in memory that others may change"
+        )]
+        let place = unsafe { AtomicU64::from_ptr(self.start.cast::<u64>().add(word)) };
+        u64::from_le(place.load(Ordering::Relaxed))
+    }
+
+    /// Up to eight bytes from anywhere in the page on, as a little-endian number; what lies beyond
+    /// them is anything.
+    #[inline]
+    fn eight(self, at: usize, count: usize) -> u64 {
+        let (word, within) = (at / WORD_BYTES, at % WORD_BYTES);
+        let first = self.word(word) >> (8 * within);
+        if within + count <= WORD_BYTES {
+            return first;
         }
+        first | self.word(word + 1) << (8 * (WORD_BYTES - within))
     }
 
     /// Append `count` bytes to `into`; fewer where the page ends.
     pub fn append_to(self, into: &mut Vec<u8>, at: usize, count: usize) {
-        let end = at.saturating_add(count).min(PAGE_BYTES);
-        into.extend((at..end).map(|at| self.u8(at)));
+        let count = count.min(PAGE_BYTES.saturating_sub(at));
+        let start = into.len();
+        into.resize(start + count, 0);
+        let (words, rest) = into[start..].as_chunks_mut::<WORD_BYTES>();
+        let rest_at = at + words.len() * WORD_BYTES;
+        for (place, word) in words.iter_mut().enumerate() {
+            *word = self.eight(at + place * WORD_BYTES, WORD_BYTES).to_le_bytes();
+        }
+        if !rest.is_empty() {
+            rest.copy_from_slice(&self.eight(rest_at, rest.len()).to_le_bytes()[..rest.len()]);
+        }
     }
 
     /// How `count` bytes at `at` compare with `other`, as byte strings do.
     pub fn compare(self, at: usize, count: usize, other: &[u8]) -> CompareOrdering {
         let count = count.min(PAGE_BYTES.saturating_sub(at));
-        let mine = (at..at + count).map(|at| self.u8(at));
-        mine.cmp(other.iter().copied())
+        let both = count.min(other.len());
+        for step in (0..both).step_by(WORD_BYTES) {
+            let some = (both - step).min(WORD_BYTES);
+            let mut theirs = [0; WORD_BYTES];
+            theirs[..some].copy_from_slice(&other[step..step + some]);
+            let mine = self.eight(at + step, some).swap_bytes() >> (64 - 8 * some);
+            let theirs = u64::from_be_bytes(theirs) >> (64 - 8 * some);
+            if mine != theirs {
+                return mine.cmp(&theirs);
+            }
+        }
+        count.cmp(&other.len())
     }
 
     /// Whether these bytes stand at `at`, a multiple of 8; whole words are compared, so `other` is
@@ -167,13 +255,38 @@ impl<'a> View<'a> {
     /// All of it to other memory.
     pub(crate) fn copy_to(self, into: &mut PageBytes) {
         for (at, word) in into.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            *word = self.u64(at * 8).to_le_bytes();
+            *word = self.word(at).to_le_bytes();
         }
     }
 
     /// All of it.
     pub fn copy(self) -> Box<PageBytes> {
-        Box::new(AlignedPage::copy_of(self).0)
+        let mut copy = Box::new([0; PAGE_BYTES]);
+        self.copy_to(&mut copy);
+        copy
+    }
+
+    /// A little-endian u16 from anywhere on, or 0 where it does not lie within the page.
+    #[inline]
+    pub(crate) fn u16_unaligned(self, at: usize) -> u16 {
+        if at > PAGE_BYTES - 2 {
+            return 0;
+        }
+        self.eight(at, 2) as u16
+    }
+
+    /// What the header says of the page at one look: all of it lies in a word.
+    #[inline]
+    pub(crate) fn own(self) -> Own {
+        const { assert!(offset::KIND.is_multiple_of(8) && offset::FILE + 4 == offset::KIND + 8) };
+        let word = self.word(offset::KIND / WORD_BYTES);
+        let field = |at: usize| word >> (8 * (at - offset::KIND));
+        Own {
+            kind: field(offset::KIND) as u8,
+            level: field(offset::LEVEL) as u8,
+            count: field(offset::COUNT) as u16,
+            file: field(offset::FILE) as FileNumber,
+        }
     }
 
     /// The kind's number, from the header.

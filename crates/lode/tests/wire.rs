@@ -8,6 +8,7 @@ use std::cell::Cell;
 
 use lode::internals::log::{apply, difference};
 use lode::internals::page::PAGE_BYTES;
+use lode::internals::view::AlignedPage;
 use lode::internals::wire::{
     Change, FRAME_BYTES_MAX, HEAD_BYTES, Refusal, Reply, Request, Stale, VERSION, Welcome,
     decode_reply, decode_request, open_frame,
@@ -81,9 +82,9 @@ fn hear(kind: u8, content: &[u8]) -> bool {
     let (reply, taken) = weighed(|| decode_reply(&frame));
     assert!(taken <= frame.len() * TAKEN_PER_BYTE + TAKEN_ANYWAY, "kind {kind} took {taken}");
     if let Some(Request::Changes { changes, .. } | Request::Commit { changes, .. }) = &request {
-        let mut page = [0; PAGE_BYTES];
+        let mut page = AlignedPage::zeros();
         for change in changes {
-            apply(&change.runs, &mut page).unwrap();
+            apply(&change.runs, &mut page.page_mut()).unwrap();
         }
     }
     let mut again = Vec::new();

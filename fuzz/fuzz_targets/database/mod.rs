@@ -91,9 +91,7 @@ impl Small {
             let page = 2 + u32::from(change[0]) % (self.pages_total - 2);
             let at = usize::from(u16::from_le_bytes([change[1], change[2]])) % PAGE_BYTES;
             let at = at.clamp(16, PAGE_BYTES - 4);
-            let write =
-                |page: &mut [u8; PAGE_BYTES]| page[at..at + 4].copy_from_slice(&change[3..]);
-            writing.write(page, write).expect("the page is there");
+            writing.write(page, |page| page.put(at, &change[3..])).expect("the page is there");
         }
         let mut ended = |outcome: Result<()>| {
             if let Err(error) = outcome {

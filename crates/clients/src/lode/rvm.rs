@@ -158,11 +158,12 @@ fn fill(loading: &mut Loading<'_>, database: &Data) -> Found<()> {
     for place in database.places() {
         let (page, at) = layout.record(place).ok_or(Failure::Malformed("a place beyond"))?;
         let words = database.record(place);
-        loading.pages().write(page, |bytes| rvm::put(&words, &mut bytes[at..at + RECORD_BYTES]))?;
+        let put = |record: &mut [u8]| rvm::put(&words, record);
+        loading.pages().write(page, |bytes| bytes.change(at..at + RECORD_BYTES, put))?;
         loading.step()?;
     }
     loading.pages().write(layout.pages[0], |bytes| {
-        bytes[ACCOUNTS_AT..ACCOUNTS_AT + 4].copy_from_slice(&database.accounts.to_le_bytes());
+        bytes.put_u32(ACCOUNTS_AT, database.accounts);
     })?;
     loading.publish([(entry, region.root())])
 }

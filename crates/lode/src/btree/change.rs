@@ -1,7 +1,8 @@
 //! Inserting and removing: down to a leaf, and up again as far as pages overflow or become empty.
 
 use crate::error::{LodeError, Result};
-use crate::page::{self, NO_PAGE, PageBytes, PageNumber, offset, put_u32};
+use crate::page::{self, NO_PAGE, PageNumber, offset};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
@@ -58,7 +59,7 @@ pub(super) fn put(
 fn edit<R>(
     pages: &mut impl PageWrite,
     page: PageNumber,
-    change: impl FnOnce(&mut PageBytes) -> Result<R, Corruption>,
+    change: impl FnOnce(&mut PageMut<'_>) -> Result<R, Corruption>,
 ) -> Result<R> {
     pages.write(page, change)?.map_err(|corruption| LodeError::corrupt_page(page, corruption))
 }
@@ -130,7 +131,7 @@ fn link(
         if Header::of(bytes)?.level > 0 || page::u32_at(bytes, field) != old {
             return Err("its neighbour in the chain is another");
         }
-        put_u32(bytes, field, new);
+        bytes.put_u32(field, new);
         Ok(())
     })
 }

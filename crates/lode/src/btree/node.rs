@@ -1,6 +1,7 @@
 //! Changing a page of a B+tree in place.
 
-use crate::page::{self, PAGE_BYTES, PageBytes, put_u16, put_u32, u16_at, u32_at};
+use crate::page::{self, PAGE_BYTES, PageBytes, u16_at, u32_at};
+use crate::page_mut::PageMut;
 
 use super::layout::{
     Corruption, Header, LENGTH_BYTES, ROOM_BYTES, VALUE_BYTES_MAX, body_bytes, offset, slot,
@@ -15,7 +16,7 @@ const UNDERFULL_BYTES: usize = offset::PREFIX + ROOM_BYTES / 3;
 /// the overfull node, unpacked, if there is no room; the page is then as it was or lacks the
 /// replaced entry.
 pub(super) fn put(
-    bytes: &mut PageBytes,
+    bytes: &mut PageMut<'_>,
     position: usize,
     replace: bool,
     item: &Item<'_>,
@@ -39,17 +40,17 @@ pub(super) fn put(
 }
 
 /// Put a value in place of one of the same length, if it is.
-fn overwrite(bytes: &mut PageBytes, position: usize, value: &[u8]) -> Result<bool, Corruption> {
+fn overwrite(bytes: &mut PageMut<'_>, position: usize, value: &[u8]) -> Result<bool, Corruption> {
     let (at, body_bytes) = body(bytes, &Header::of(bytes)?, position)?;
     let same = body_bytes > 0 && usize::from(u16_at(bytes, at)) == value.len();
     if same {
-        bytes[at + LENGTH_BYTES..][..value.len()].copy_from_slice(value);
+        bytes.put(at + LENGTH_BYTES, value);
     }
     Ok(same)
 }
 
 /// Insert without moving other entries, if the key has the page's prefix and there is room.
-fn insert(bytes: &mut PageBytes, position: usize, item: &Item<'_>) -> Result<bool, Corruption> {
+fn insert(bytes: &mut PageMut<'_>, position: usize, item: &Item<'_>) -> Result<bool, Corruption> {
     let header = Header::of(bytes)?;
     if position > header.count {
         return Err("it changed under the lock");
@@ -68,8 +69,8 @@ fn insert(bytes: &mut PageBytes, position: usize, item: &Item<'_>) -> Result<boo
     let at = header.slot_at(position);
     bytes.copy_within(at..slots_end, at + slot_bytes);
     let body = write_entry(bytes, header.level, at, header.bodies, item, header.prefix_bytes);
-    put_u16(bytes, offset::BODIES, body as u16);
-    put_u16(bytes, page::offset::COUNT, header.count as u16 + 1);
+    bytes.put_u16(offset::BODIES, body as u16);
+    bytes.put_u16(page::offset::COUNT, header.count as u16 + 1);
     Ok(true)
 }
 
@@ -97,22 +98,22 @@ fn body(bytes: &PageBytes, header: &Header, position: usize) -> Result<(usize, u
 }
 
 /// Remove an entry; an inner page's with its child.
-pub(super) fn remove(bytes: &mut PageBytes, position: usize) -> Result<(), Corruption> {
+pub(super) fn remove(bytes: &mut PageMut<'_>, position: usize) -> Result<(), Corruption> {
     let header = Header::of(bytes)?;
     let (body, body_bytes) = body(bytes, &header, position)?;
     let (at, slots_end) = (header.slot_at(position), header.slots_end());
     let slot_bytes = slot_bytes(header.level);
     bytes.copy_within(at + slot_bytes..slots_end, at);
-    bytes[slots_end - slot_bytes..slots_end].fill(0);
-    put_u16(bytes, page::offset::COUNT, header.count as u16 - 1);
+    bytes.clear(slots_end - slot_bytes..slots_end);
+    bytes.put_u16(page::offset::COUNT, header.count as u16 - 1);
     if header.count == 1 {
-        put_u16(bytes, offset::BODIES, PAGE_BYTES as u16);
-        put_u16(bytes, offset::GARBAGE_BYTES, 0);
+        bytes.put_u16(offset::BODIES, PAGE_BYTES as u16);
+        bytes.put_u16(offset::GARBAGE_BYTES, 0);
     } else if body_bytes > 0 && body == header.bodies {
-        put_u16(bytes, offset::BODIES, (body + body_bytes) as u16);
+        bytes.put_u16(offset::BODIES, (body + body_bytes) as u16);
     } else {
         let garbage_bytes = header.garbage_bytes + body_bytes;
-        put_u16(bytes, offset::GARBAGE_BYTES, garbage_bytes as u16);
+        bytes.put_u16(offset::GARBAGE_BYTES, garbage_bytes as u16);
     }
     Ok(())
 }
@@ -129,7 +130,7 @@ pub(super) enum Left {
 }
 
 /// Remove an entry of a leaf.
-pub(super) fn remove_entry(bytes: &mut PageBytes, position: usize) -> Result<Left, Corruption> {
+pub(super) fn remove_entry(bytes: &mut PageMut<'_>, position: usize) -> Result<Left, Corruption> {
     remove(bytes, position)?;
     let header = Header::of(bytes)?;
     Ok(match header.count {
@@ -139,7 +140,7 @@ pub(super) fn remove_entry(bytes: &mut PageBytes, position: usize) -> Result<Lef
 }
 
 /// Remove a child of an inner page: 0 is the first.
-pub(super) fn remove_child(bytes: &mut PageBytes, index: usize) -> Result<Left, Corruption> {
+pub(super) fn remove_child(bytes: &mut PageMut<'_>, index: usize) -> Result<Left, Corruption> {
     let header = Header::of(bytes)?;
     match index.checked_sub(1) {
         Some(position) => remove(bytes, position)?,
@@ -147,7 +148,7 @@ pub(super) fn remove_child(bytes: &mut PageBytes, index: usize) -> Result<Left, 
         None => {
             let second = u32_at(bytes, header.slot_at(0) + slot::CHILD);
             remove(bytes, 0)?;
-            put_u32(bytes, offset::FIRST_CHILD, second);
+            bytes.put_u32(offset::FIRST_CHILD, second);
         }
     }
     Ok(left(&Header::of(bytes)?))

@@ -11,7 +11,7 @@ use crate::emptied;
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
 use crate::pages::PageRead;
-use crate::view::View;
+use crate::view::{Own, View};
 
 use super::bytes::{Bytes, append, compare};
 use super::layout::{
@@ -63,6 +63,11 @@ struct Slots<'a, const SLOT_BYTES: usize> {
 impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
     #[inline]
     fn head(self, position: usize) -> u32 {
+        if SLOT_BYTES == size_of::<u64>() {
+            // All heads of a leaf lie in the same half of their words.
+            let word = self.view.word_or_zero(self.at / SLOT_BYTES + position);
+            return (word >> (8 * (self.at % SLOT_BYTES))) as u32;
+        }
         self.view.u32(self.at + position * SLOT_BYTES + slot::HEAD)
     }
 
@@ -135,7 +140,7 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
 
 #[inline]
 fn value_bytes(view: View<'_>, body: usize) -> usize {
-    usize::from(u16::from_le_bytes([view.u8(body), view.u8(body + 1)]))
+    usize::from(view.u16_unaligned(body))
 }
 
 #[inline]
@@ -312,7 +317,7 @@ pub(super) fn descend<P: PageRead, R>(
     let mut level_due = None;
     loop {
         let step = pages.read(page, |view| {
-            let (kind, level) = (view.kind(), view.level());
+            let Own { kind, level, .. } = view.own();
             if kind == PageKind::BtreeInner as u8 {
                 let index = choose(view);
                 Step::Inner { level, index, child: child(view, index) }

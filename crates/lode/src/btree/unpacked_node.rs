@@ -10,6 +10,7 @@ use crate::error::{LodeError, Result};
 use crate::page::{
     self, FileNumber, NO_PAGE, PAGE_BYTES, PageBytes, PageNumber, put_u16, put_u32, u16_at, u32_at,
 };
+use crate::page_mut::PageMut;
 use crate::pages::PageRead;
 
 use super::layout::{
@@ -252,12 +253,19 @@ impl UnpackedNode {
     }
 
     /// Write the page, all but the two fields of its header that are not an access method's. It
-    /// must fit.
-    pub fn write_to(&self, bytes: &mut PageBytes) {
+    /// must fit. It is put together aside, so that a field costs no more than its bytes.
+    pub fn write_to(&self, page: &mut PageMut<'_>) {
+        let own = page::offset::KIND;
+        let mut bytes: PageBytes = [0; PAGE_BYTES];
+        self.pack(&mut bytes);
+        page.put(own, &bytes[own..]);
+    }
+
+    /// The same to zeros that nobody else has.
+    fn pack(&self, bytes: &mut PageBytes) {
         let prefix_bytes = self.prefix_bytes(&(0..self.count()));
         let mut body = PAGE_BYTES;
         let mut at = slots_at(prefix_bytes);
-        bytes[page::offset::KIND..].fill(0);
         if let Some(first) = self.entries.first() {
             bytes[offset::PREFIX..][..prefix_bytes]
                 .copy_from_slice(&self.text[first.at..][..prefix_bytes]);
@@ -279,10 +287,30 @@ impl UnpackedNode {
     }
 }
 
+/// What an entry is written to: a page, or bytes that are going to be one.
+pub(super) trait Put {
+    /// Put bytes there.
+    fn put(&mut self, at: usize, bytes: &[u8]);
+}
+
+impl Put for PageMut<'_> {
+    #[inline]
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        self.put(at, bytes);
+    }
+}
+
+impl Put for PageBytes {
+    #[inline]
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        self[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+}
+
 /// Write an entry's slot at `at` and its body so that it ends at `body_end`; answers where the
 /// body begins.
 pub(super) fn write_entry(
-    bytes: &mut PageBytes,
+    bytes: &mut impl Put,
     level: u8,
     at: usize,
     body_end: usize,
@@ -292,19 +320,21 @@ pub(super) fn write_entry(
     let key = &item.key[prefix_bytes..];
     let rest = key.get(HEAD_BYTES..).unwrap_or_default();
     let body = body_end - body_bytes(level, key.len(), item.value.len());
-    put_u32(bytes, at + slot::HEAD, head(item.key, prefix_bytes));
-    put_u16(bytes, at + slot::BODY, if body < body_end { body as u16 } else { 0 });
-    put_u16(bytes, at + slot::KEY_BYTES, key.len() as u16);
+    // The slot's fields lie side by side, in the order of their bytes.
+    let fields = u64::from(head(item.key, prefix_bytes))
+        | if body < body_end { (body as u64) << (8 * slot::BODY) } else { 0 }
+        | (key.len() as u64) << (8 * slot::KEY_BYTES);
+    bytes.put(at + slot::HEAD, &fields.to_le_bytes());
     let mut to = body;
     if level == 0 {
-        put_u16(bytes, body, item.value.len() as u16);
+        bytes.put(body, &(item.value.len() as u16).to_le_bytes());
         to += LENGTH_BYTES;
-        bytes[to..][..item.value.len()].copy_from_slice(item.value);
+        bytes.put(to, item.value);
         to += item.value.len();
     } else {
         debug_assert!(slot_bytes(level) == INNER_SLOT_BYTES);
-        put_u32(bytes, at + slot::CHILD, item.child);
+        bytes.put(at + slot::CHILD, &item.child.to_le_bytes());
     }
-    bytes[to..][..rest.len()].copy_from_slice(rest);
+    bytes.put(to, rest);
     body
 }

@@ -1,15 +1,16 @@
 //! Pages kept in place: latched for changing, pinned for writing out. Both let go at drop, whatever
 //! happens.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Buffer;
 use super::frame_budget::Slot;
 use crate::page::{PageBytes, PageNumber};
+use crate::page_mut::PageMut;
 
 /// A page that nobody else reads, changes or evicts. A thread that asks for it waits until this is
-/// dropped. If it was lent out mutably, the page is dirty then and has a new version.
+/// dropped. If it was lent out to be changed, the page is dirty then and has a new version.
 #[must_use]
 pub struct Latched<'a> {
     buffer: &'a Buffer,
@@ -28,6 +29,19 @@ impl<'a> Latched<'a> {
     pub const fn page(&self) -> PageNumber {
         self.page
     }
+
+    /// To be changed. Optimistic readers may look meanwhile: they find the state word latched or
+    /// its version advanced, and throw away what they saw.
+    #[inline]
+    pub fn page_mut(&mut self) -> PageMut<'_> {
+        self.changed = true;
+        // SAFETY: the page lies within the reservation, since it has a state word, and stays there
+        // while it is latched; so nobody else changes it, and others read it through views.
+        #[expect(unsafe_code, reason = "a latched page is its owner's to change")]
+        unsafe {
+            PageMut::at(self.buffer.pages.page(self.page))
+        }
+    }
 }
 
 impl Deref for Latched<'_> {
@@ -35,25 +49,10 @@ impl Deref for Latched<'_> {
 
     fn deref(&self) -> &PageBytes {
         // SAFETY: the page lies within the reservation, since it has a state word; it is latched,
-        // so nobody changes it, and `&self` keeps our own mutable reference away.
+        // so nobody else changes it, and `&self` keeps our own changes away.
         #[expect(unsafe_code, reason = "a latched page is a plain array")]
         unsafe {
             &*self.buffer.pages.page(self.page).cast()
-        }
-    }
-}
-
-impl DerefMut for Latched<'_> {
-    fn deref_mut(&mut self) -> &mut PageBytes {
-        self.changed = true;
-        // SAFETY: as above, and `&mut self` makes this the only plain reference. Optimistic readers
-        // may read through a `View` meanwhile: they load atomically, find the state word latched or
-        // its version advanced, and throw away what they saw. By the letter of the language's model
-        // their loads must not race with these plain stores, which would have to be relaxed ones;
-        // on the processors that we build for both are the same instructions.
-        #[expect(unsafe_code, reason = "a latched page is a plain array")]
-        unsafe {
-            &mut *self.buffer.pages.page(self.page).cast()
         }
     }
 }

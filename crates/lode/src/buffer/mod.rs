@@ -342,8 +342,8 @@ impl Buffer {
     fn view(&self, page: PageNumber) -> View<'_> {
         debug_assert!(page < self.pages_max, "a reader has found a state word");
         // SAFETY: the reservation has as many pages as there are state words, starts at a multiple
-        // of the page size and lives as long as `self`. Who changes the page has latched it (see
-        // `Latched` on how these plain stores and our loads meet), or is the kernel.
+        // of the page size and lives as long as `self`. Who changes the page has latched it and
+        // does so through a `PageMut`, or is the kernel.
         #[expect(unsafe_code, reason = "a page in memory is read where it lies")]
         unsafe {
             View::at(self.pages.page(page))

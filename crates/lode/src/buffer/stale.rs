@@ -2,7 +2,8 @@
 //! dirty, so that dropping one loses nothing.
 
 use super::{Buffer, Wait};
-use crate::page::{PageBytes, PageNumber};
+use crate::page::PageNumber;
+use crate::page_mut::PageMut;
 use crate::view::View;
 
 impl Buffer {
@@ -32,16 +33,15 @@ impl Buffer {
 
     /// Put newer bytes where a page is in memory, which are on disk, too; where `refresh` answers
     /// that it did. The page has a new version then, and is not dirty.
-    pub(crate) fn refresh(&self, page: PageNumber, refresh: impl FnOnce(&mut PageBytes) -> bool) {
+    pub(crate) fn refresh(&self, page: PageNumber, refresh: impl FnOnce(&mut PageMut<'_>) -> bool) {
         let Some(state) = self.state(page) else { return };
         if !self.latch_resident(page) {
             return;
         }
-        // SAFETY: the page lies within the reservation, since it has a state word, and we have
-        // latched it; on optimistic readers see `Latched`.
-        #[expect(unsafe_code, reason = "a latched page is a plain array")]
-        let bytes = unsafe { &mut *self.pages.page(page).cast::<PageBytes>() };
-        if refresh(bytes) {
+        // SAFETY: as in `Latched::page_mut`.
+        #[expect(unsafe_code, reason = "a latched page is its owner's to change")]
+        let mut bytes = unsafe { PageMut::at(self.pages.page(page)) };
+        if refresh(&mut bytes) {
             state.unlatch_refreshed();
         } else {
             state.unlatch(false);

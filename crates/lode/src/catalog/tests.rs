@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::page_mut::PageMut;
 use crate::pages::memory::MemoryPages;
 
 fn empty() -> MemoryPages {
@@ -91,15 +92,15 @@ fn what_is_not_there_is_said() {
 
 #[test]
 fn contradictions_are_seen() {
-    let damages: [&dyn Fn(&mut PageBytes); 8] = [
-        &|bytes| bytes[page::offset::KIND] = PageKind::Heap as u8,
-        &|bytes| page::put_u16(bytes, page::offset::COUNT, 85),
-        &|bytes| page::put_u16(bytes, page::offset::COUNT, 3),
-        &|bytes| page::put_u32(bytes, entry_at(0) + offset::KIND, u32::MAX),
-        &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, 2),
-        &|bytes| bytes[entry_at(1) + offset::NAME] = 0xFF,
-        &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, CATALOG_FILE),
-        &|bytes| page::put_u32(bytes, page::offset::NEXT, CATALOG_PAGE),
+    let damages: [&dyn Fn(&mut PageMut<'_>); 8] = [
+        &|bytes| bytes.put_u8(page::offset::KIND, PageKind::Heap as u8),
+        &|bytes| bytes.put_u16(page::offset::COUNT, 85),
+        &|bytes| bytes.put_u16(page::offset::COUNT, 3),
+        &|bytes| bytes.put_u32(entry_at(0) + offset::KIND, u32::MAX),
+        &|bytes| bytes.put_u32(entry_at(0) + offset::FILE, 2),
+        &|bytes| bytes.put_u8(entry_at(1) + offset::NAME, 0xFF),
+        &|bytes| bytes.put_u32(entry_at(0) + offset::FILE, CATALOG_FILE),
+        &|bytes| bytes.put_u32(page::offset::NEXT, CATALOG_PAGE),
     ];
     for (number, damage) in damages.iter().enumerate() {
         let mut pages = empty();
@@ -112,11 +113,11 @@ fn contradictions_are_seen() {
 
 #[test]
 fn contradictions_between_pages_are_seen() {
-    let damages: [&dyn Fn(&mut PageBytes); 4] = [
-        &|bytes| page::put_u32(bytes, page::offset::NEXT, CATALOG_PAGE),
-        &|bytes| page::put_u32(bytes, page::offset::FILE, 1),
-        &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, 1),
-        &|bytes| page::put_u16(bytes, page::offset::COUNT, 83),
+    let damages: [&dyn Fn(&mut PageMut<'_>); 4] = [
+        &|bytes| bytes.put_u32(page::offset::NEXT, CATALOG_PAGE),
+        &|bytes| bytes.put_u32(page::offset::FILE, 1),
+        &|bytes| bytes.put_u32(entry_at(0) + offset::FILE, 1),
+        &|bytes| bytes.put_u16(page::offset::COUNT, 83),
     ];
     for (number, damage) in damages.iter().enumerate() {
         let mut pages = filled(2 * ENTRIES_MAX + 1);

@@ -3,7 +3,8 @@
 use super::change::{add, format_values};
 use super::{Columns, VALUE_BYTES, VALUES_AT, header_offset, level, root_offset};
 use crate::error::Result;
-use crate::page::{self, NO_PAGE, PAGE_BYTES, PageBytes, PageKind, PageNumber};
+use crate::page::{self, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::PageWrite;
 
 /// Appends rows to a file of columns; [`Appender::finish`] makes them part of it.
@@ -72,21 +73,21 @@ impl Appender {
             .read_root(pages, |view| (view.u32(root_offset::LAST), view.u32(root_offset::ROOM)))?;
         if before != NO_PAGE {
             let first = self.first;
-            pages.write(before, |bytes| page::put_u32(bytes, page::offset::NEXT, first))?;
+            pages.write(before, |bytes| bytes.put_u32(page::offset::NEXT, first))?;
         }
         if self.has_room {
             pages.write(self.last, |bytes| {
-                page::put_u16(bytes, header_offset::LISTED, 1);
-                page::put_u32(bytes, page::offset::PREVIOUS, with_room);
+                bytes.put_u16(header_offset::LISTED, 1);
+                bytes.put_u32(page::offset::PREVIOUS, with_room);
             })?;
         }
         pages.write(root, |bytes| {
             if before == NO_PAGE {
-                page::put_u32(bytes, root_offset::FIRST, self.first);
+                bytes.put_u32(root_offset::FIRST, self.first);
             }
-            page::put_u32(bytes, root_offset::LAST, self.last);
+            bytes.put_u32(root_offset::LAST, self.last);
             if self.has_room {
-                page::put_u32(bytes, root_offset::ROOM, self.last);
+                bytes.put_u32(root_offset::ROOM, self.last);
             }
             add(bytes, root_offset::PAGES, self.pages);
             add(bytes, root_offset::CHUNKS, self.chunks);
@@ -110,7 +111,7 @@ impl Appender {
                 let page = pages.allocate(columns.file, PageKind::Columns)?;
                 pages.write(page, |bytes| {
                     format_values(bytes, chunk, place);
-                    bytes[VALUES_AT..VALUES_AT + piece.len()].copy_from_slice(piece);
+                    bytes.put(VALUES_AT, piece);
                 })?;
                 listed.push((place, page));
             }
@@ -119,7 +120,7 @@ impl Appender {
         if self.last == NO_PAGE {
             self.first = chunk;
         } else {
-            pages.write(self.last, |bytes| page::put_u32(bytes, page::offset::NEXT, chunk))?;
+            pages.write(self.last, |bytes| bytes.put_u32(page::offset::NEXT, chunk))?;
         }
         self.last = chunk;
         self.chunks += 1;
@@ -131,16 +132,17 @@ impl Appender {
 }
 
 /// The header of a chunk of so many rows, whose values lie in these pages.
-fn format_full(bytes: &mut PageBytes, count: usize, listed: &[(usize, PageNumber)]) {
-    bytes[page::offset::LEVEL] = level::CHUNK;
-    page::put_u16(bytes, page::offset::COUNT, count as u16);
-    page::put_u16(bytes, header_offset::LIVE, count as u16);
-    for position in 0..count {
-        bytes[header_offset::BITS + position / 8] |= 1 << (position % 8);
+fn format_full(bytes: &mut PageMut<'_>, count: usize, listed: &[(usize, PageNumber)]) {
+    bytes.put_u8(page::offset::LEVEL, level::CHUNK);
+    bytes.put_u16(page::offset::COUNT, count as u16);
+    bytes.put_u16(header_offset::LIVE, count as u16);
+    for byte in 0..count.div_ceil(8) {
+        let rows = (count - byte * 8).min(8);
+        bytes.put_u8(header_offset::BITS + byte, u8::MAX >> (8 - rows));
     }
     for &(place, page) in listed {
         let at = header_offset::PAGES + place * size_of::<PageNumber>();
         debug_assert!(at < PAGE_BYTES);
-        page::put_u32(bytes, at, page);
+        bytes.put_u32(at, page);
     }
 }

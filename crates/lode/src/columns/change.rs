@@ -5,6 +5,7 @@ use super::{
 };
 use crate::error::{LodeError, Result};
 use crate::page::{self, NO_PAGE, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{Corruption, RecordId};
 
@@ -41,21 +42,21 @@ impl Columns {
         }
         pages.write(chunk, |bytes| {
             for &(place, page) in &taken {
-                page::put_u32(bytes, header_offset::PAGES + place * 4, page);
+                bytes.put_u32(header_offset::PAGES + place * 4, page);
             }
             set_live(bytes, position, true);
             let positions = page::u16_at(bytes, page::offset::COUNT).max(position as u16 + 1);
-            page::put_u16(bytes, page::offset::COUNT, positions);
+            bytes.put_u16(page::offset::COUNT, positions);
             if becomes_full {
-                page::put_u16(bytes, header_offset::LISTED, 0);
-                page::put_u32(bytes, page::offset::PREVIOUS, NO_PAGE);
+                bytes.put_u16(header_offset::LISTED, 0);
+                bytes.put_u32(page::offset::PREVIOUS, NO_PAGE);
             }
         })?;
         if becomes_full || !taken.is_empty() {
             pages.write(self.root, |bytes| {
                 add(bytes, root_offset::PAGES, taken.len() as u32);
                 if becomes_full {
-                    page::put_u32(bytes, root_offset::ROOM, next_with_room);
+                    bytes.put_u32(root_offset::ROOM, next_with_room);
                 }
             })?;
         }
@@ -98,12 +99,12 @@ impl Columns {
         pages.write(id.page, |bytes| {
             set_live(bytes, id.slot.into(), false);
             if !is_listed {
-                page::put_u16(bytes, header_offset::LISTED, 1);
-                page::put_u32(bytes, page::offset::PREVIOUS, next);
+                bytes.put_u16(header_offset::LISTED, 1);
+                bytes.put_u32(page::offset::PREVIOUS, next);
             }
         })?;
         if !is_listed {
-            pages.write(self.root, |bytes| page::put_u32(bytes, root_offset::ROOM, id.page))?;
+            pages.write(self.root, |bytes| bytes.put_u32(root_offset::ROOM, id.page))?;
         }
         Ok(())
     }
@@ -135,18 +136,18 @@ impl Columns {
         let last = self.read_root(pages, |view| view.u32(root_offset::LAST))?;
         let chunk = pages.allocate(self.file, PageKind::Columns)?;
         pages.write(chunk, |bytes| {
-            bytes[page::offset::LEVEL] = level::CHUNK;
-            page::put_u16(bytes, header_offset::LISTED, 1);
+            bytes.put_u8(page::offset::LEVEL, level::CHUNK);
+            bytes.put_u16(header_offset::LISTED, 1);
         })?;
         if last != NO_PAGE {
-            pages.write(last, |bytes| page::put_u32(bytes, page::offset::NEXT, chunk))?;
+            pages.write(last, |bytes| bytes.put_u32(page::offset::NEXT, chunk))?;
         }
         pages.write(self.root, |bytes| {
             if last == NO_PAGE {
-                page::put_u32(bytes, root_offset::FIRST, chunk);
+                bytes.put_u32(root_offset::FIRST, chunk);
             }
-            page::put_u32(bytes, root_offset::LAST, chunk);
-            page::put_u32(bytes, root_offset::ROOM, chunk);
+            bytes.put_u32(root_offset::LAST, chunk);
+            bytes.put_u32(root_offset::ROOM, chunk);
             add(bytes, root_offset::PAGES, 1);
             add(bytes, root_offset::CHUNKS, 1);
         })?;
@@ -179,31 +180,32 @@ impl Columns {
             {
                 return Err(Corruption("it holds no values of its file").on(page));
             }
-            bytes[VALUES_AT + at..VALUES_AT + at + values.len()].copy_from_slice(values);
+            bytes.put(VALUES_AT + at, values);
             Ok(())
         })?
     }
 }
 
 /// Make an empty page a page of values.
-pub(super) fn format_values(bytes: &mut PageBytes, chunk: PageNumber, place: usize) {
-    bytes[page::offset::LEVEL] = level::VALUES;
-    page::put_u32(bytes, values_offset::CHUNK, chunk);
-    page::put_u16(bytes, values_offset::PLACE, place as u16);
+pub(super) fn format_values(bytes: &mut PageMut<'_>, chunk: PageNumber, place: usize) {
+    bytes.put_u8(page::offset::LEVEL, level::VALUES);
+    bytes.put_u32(values_offset::CHUNK, chunk);
+    bytes.put_u16(values_offset::PLACE, place as u16);
 }
 
 /// Note whether there is a row at a position, which was otherwise before.
-fn set_live(bytes: &mut PageBytes, position: usize, is_live: bool) {
+fn set_live(bytes: &mut PageMut<'_>, position: usize, is_live: bool) {
     debug_assert!(position < ROWS_MAX);
-    bytes[header_offset::BITS + position / 8] ^= 1 << (position % 8);
+    let at = header_offset::BITS + position / 8;
+    bytes.put_u8(at, bytes[at] ^ 1 << (position % 8));
     let live = page::u16_at(bytes, header_offset::LIVE);
     let live = if is_live { live.wrapping_add(1) } else { live.wrapping_sub(1) };
-    page::put_u16(bytes, header_offset::LIVE, live);
+    bytes.put_u16(header_offset::LIVE, live);
 }
 
-pub(super) fn add(bytes: &mut PageBytes, at: usize, count: u32) {
+pub(super) fn add(bytes: &mut PageMut<'_>, at: usize, count: u32) {
     let total = page::u32_at(bytes, at).saturating_add(count);
-    page::put_u32(bytes, at, total);
+    bytes.put_u32(at, total);
 }
 
 /// All of a page, as it was at one moment.

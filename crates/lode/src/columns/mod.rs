@@ -91,11 +91,11 @@ impl Columns {
     pub fn create(pages: &mut impl PageWrite, file: FileNumber, shape: Shape) -> Result<Self> {
         let root = pages.allocate(file, PageKind::Columns)?;
         pages.write(root, |bytes| {
-            bytes[page::offset::LEVEL] = level::ROOT;
-            page::put_u16(bytes, page::offset::COUNT, shape.columns().len() as u16);
-            page::put_u16(bytes, root_offset::ROWS, shape.rows() as u16);
+            bytes.put_u8(page::offset::LEVEL, level::ROOT);
+            bytes.put_u16(page::offset::COUNT, shape.columns().len() as u16);
+            bytes.put_u16(root_offset::ROWS, shape.rows() as u16);
             for (column, at) in shape.columns().iter().zip((root_offset::WIDTHS..).step_by(2)) {
-                page::put_u16(bytes, at, column.width as u16);
+                bytes.put_u16(at, column.width as u16);
             }
         })?;
         Ok(Self::open(file, root, shape))

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::page::NO_PAGE;
+use crate::page_mut::PageMut;
 use crate::pages::counting::CountingPages;
 use crate::pages::memory::MemoryPages;
 
@@ -222,12 +223,12 @@ fn what_cannot_be_a_file_of_columns_is_refused() {
 
 #[test]
 fn damage_is_told() {
-    type Damage = fn(&mut page::PageBytes);
+    type Damage = fn(&mut PageMut<'_>);
     let damages: [(&str, Damage); 4] = [
-        ("rows", |bytes| bytes[header_offset::BITS] ^= 1),
-        ("list", |bytes| bytes[header_offset::LISTED] ^= 1),
-        ("page", |bytes| page::put_u32(bytes, header_offset::PAGES, 0)),
-        ("another's", |bytes| page::put_u32(bytes, header_offset::PAGES, 4)),
+        ("rows", |bytes| bytes.put_u8(header_offset::BITS, bytes[header_offset::BITS] ^ 1)),
+        ("list", |bytes| bytes.put_u8(header_offset::LISTED, bytes[header_offset::LISTED] ^ 1)),
+        ("page", |bytes| bytes.put_u32(header_offset::PAGES, 0)),
+        ("another's", |bytes| bytes.put_u32(header_offset::PAGES, 4)),
     ];
     for (what, damage) in damages {
         let (mut pages, columns) = made(&[4]);

@@ -5,7 +5,8 @@
 use super::mixing::prefix;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber};
-use crate::page::{NO_PAGE, put_u32, u32_at};
+use crate::page::{NO_PAGE, u32_at};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
@@ -89,7 +90,7 @@ pub(super) fn point<P: PageWrite>(
         }
         pages.write(page, |bytes| {
             for index in index..end {
-                put_u32(bytes, cell_at(index), bucket);
+                bytes.put_u32(cell_at(index), bucket);
             }
         })?;
         index = end;
@@ -149,7 +150,7 @@ pub(super) fn lay<P: PageWrite>(
         pages.write(page, |bytes| put_cells(bytes, buckets))?;
     }
     pages.write(root, |bytes| {
-        bytes[page::offset::LEVEL] = depth as u8;
+        bytes.put_u8(page::offset::LEVEL, depth as u8);
         put_cells(bytes, if own.is_empty() { buckets } else { &own });
     })?;
     surplus.into_iter().try_for_each(|page| pages.free(page))
@@ -230,10 +231,10 @@ fn directory_page<P: PageRead>(pages: &P, page: PageNumber) -> Result<Box<PageBy
     Ok(bytes)
 }
 
-fn put_cells(bytes: &mut PageBytes, cells: &[PageNumber]) {
-    bytes[HEADER_BYTES..].fill(0);
+fn put_cells(bytes: &mut PageMut<'_>, cells: &[PageNumber]) {
+    bytes.clear(HEADER_BYTES..PAGE_BYTES);
     for (index, &cell) in cells.iter().enumerate() {
-        put_u32(bytes, cell_at(index), cell);
+        bytes.put_u32(cell_at(index), cell);
     }
 }
 

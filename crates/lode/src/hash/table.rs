@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use super::mixing::mix;
 use crate::page::{
-    self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber, put_u16, put_u32, put_u64,
-    u16_at, u32_at, u64_at,
+    self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber, u16_at, u32_at, u64_at,
 };
+use crate::page_mut::PageMut;
 
 /// Slots of the table.
 pub(super) const SLOTS: usize = GROUPS * GROUP_SLOTS;
@@ -71,7 +71,7 @@ pub(super) enum Change {
 pub(super) type Entry = (u64, u64);
 
 /// Put an entry in, if the page is not full.
-pub(super) fn insert(bytes: &mut PageBytes, (key, value): Entry) -> Change {
+pub(super) fn insert(bytes: &mut PageMut<'_>, (key, value): Entry) -> Change {
     if !is_bucket(bytes) {
         return Change::Foreign;
     }
@@ -81,12 +81,12 @@ pub(super) fn insert(bytes: &mut PageBytes, (key, value): Entry) -> Change {
         return Change::Not { next };
     };
     set(bytes, slot, (key, value));
-    put_u16(bytes, page::offset::COUNT, count as u16 + 1);
+    bytes.put_u16(page::offset::COUNT, count as u16 + 1);
     Change::Done { count: count + 1, next }
 }
 
 /// Take one such entry out, if there is one.
-pub(super) fn remove(bytes: &mut PageBytes, entry: Entry) -> Change {
+pub(super) fn remove(bytes: &mut PageMut<'_>, entry: Entry) -> Change {
     if !is_bucket(bytes) {
         return Change::Foreign;
     }
@@ -105,7 +105,7 @@ pub(super) fn has(bytes: &PageBytes, entry: Entry) -> bool {
 }
 
 /// Take any entry out.
-pub(super) fn remove_any(bytes: &mut PageBytes) -> Option<Entry> {
+pub(super) fn remove_any(bytes: &mut PageMut<'_>) -> Option<Entry> {
     let slot = (0..SLOTS).find(|&slot| is_used(bytes, slot))?;
     let taken = entry(bytes, slot);
     remove_at(bytes, slot);
@@ -113,10 +113,10 @@ pub(super) fn remove_any(bytes: &mut PageBytes) -> Option<Entry> {
 }
 
 /// Make the page hold these entries, at most [`ENTRIES_MAX`], and nothing else.
-pub(super) fn fill(bytes: &mut PageBytes, depth: u32, next: PageNumber, entries: &[Entry]) {
+pub(super) fn fill(bytes: &mut PageMut<'_>, depth: u32, next: PageNumber, entries: &[Entry]) {
     assert!(entries.len() <= ENTRIES_MAX, "who fills a page has divided the entries");
-    bytes[HEADER_BYTES..].fill(0);
-    put_u16(bytes, page::offset::COUNT, 0);
+    bytes.clear(HEADER_BYTES..PAGE_BYTES);
+    bytes.put_u16(page::offset::COUNT, 0);
     set_depth(bytes, depth);
     set_next(bytes, next);
     for &entry in entries {
@@ -150,13 +150,13 @@ pub(super) fn next(bytes: &PageBytes) -> PageNumber {
 }
 
 /// Say how many first bits all hashes in the bucket share.
-pub(super) fn set_depth(bytes: &mut PageBytes, depth: u32) {
-    bytes[page::offset::LEVEL] = depth as u8;
+pub(super) fn set_depth(bytes: &mut PageMut<'_>, depth: u32) {
+    bytes.put_u8(page::offset::LEVEL, depth as u8);
 }
 
 /// Say which page follows.
-pub(super) fn set_next(bytes: &mut PageBytes, next: PageNumber) {
-    put_u32(bytes, page::offset::NEXT, next);
+pub(super) fn set_next(bytes: &mut PageMut<'_>, next: PageNumber) {
+    bytes.put_u32(page::offset::NEXT, next);
 }
 
 /// What is wrong with the page's table, if anything is.
@@ -196,7 +196,7 @@ fn find(bytes: &PageBytes, sought: Entry) -> Option<usize> {
 }
 
 /// Empty a slot, and move up those that would be cut off by that.
-fn remove_at(bytes: &mut PageBytes, slot: usize) {
+fn remove_at(bytes: &mut PageMut<'_>, slot: usize) {
     let mut hole = slot;
     clear(bytes, hole);
     let mut group = slot / GROUP_SLOTS;
@@ -219,7 +219,7 @@ fn remove_at(bytes: &mut PageBytes, slot: usize) {
         }
     }
     let count = count(bytes).saturating_sub(1);
-    put_u16(bytes, page::offset::COUNT, count as u16);
+    bytes.put_u16(page::offset::COUNT, count as u16);
 }
 
 fn is_full(bytes: &PageBytes, group: usize) -> bool {
@@ -256,18 +256,18 @@ fn entry(bytes: &PageBytes, slot: usize) -> Entry {
     (u64_at(bytes, slot_at(slot)), u64_at(bytes, slot_at(slot) + offset::VALUE))
 }
 
-fn set(bytes: &mut PageBytes, slot: usize, (key, value): Entry) {
-    put_u64(bytes, slot_at(slot), key);
-    put_u64(bytes, slot_at(slot) + offset::VALUE, value);
+fn set(bytes: &mut PageMut<'_>, slot: usize, (key, value): Entry) {
+    bytes.put_u64(slot_at(slot), key);
+    bytes.put_u64(slot_at(slot) + offset::VALUE, value);
     let used = used_word(bytes, slot / 64) | 1 << (slot % 64);
-    put_u64(bytes, offset::USED + slot / 64 * 8, used);
+    bytes.put_u64(offset::USED + slot / 64 * 8, used);
 }
 
-fn clear(bytes: &mut PageBytes, slot: usize) {
-    put_u64(bytes, slot_at(slot), 0);
-    put_u64(bytes, slot_at(slot) + offset::VALUE, 0);
+fn clear(bytes: &mut PageMut<'_>, slot: usize) {
+    bytes.put_u64(slot_at(slot), 0);
+    bytes.put_u64(slot_at(slot) + offset::VALUE, 0);
     let used = used_word(bytes, slot / 64) & !(1 << (slot % 64));
-    put_u64(bytes, offset::USED + slot / 64 * 8, used);
+    bytes.put_u64(offset::USED + slot / 64 * 8, used);
 }
 
 fn used_word(bytes: &PageBytes, word: usize) -> u64 {

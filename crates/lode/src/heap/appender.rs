@@ -30,7 +30,7 @@ impl Heap {
     /// Append many records with little work for each. Until it is finished, the heap is not to be
     /// changed otherwise.
     pub fn appender(self) -> Appender {
-        let filling = Box::new(AlignedPage([0; page::PAGE_BYTES]));
+        let filling = Box::new(AlignedPage::zeros());
         Appender { heap: self, filling, page: NO_PAGE, first: NO_PAGE, pages_full: 0 }
     }
 }
@@ -68,10 +68,10 @@ impl Appender {
             self.reserve(len)?.expect("a record that is not too long fits an empty page")
         };
         let id = RecordId { page: self.page, slot };
-        let place = slotted::find_in(&self.filling.0, slot).ok().flatten();
+        let place = slotted::find_in(&self.filling, slot).ok().flatten();
         let place = place.expect("the slot was filled just now");
-        page::put_u64(&mut self.filling.0, place.at, tag(id, pages.salt()));
-        fill(&mut self.filling.0[place.at + TAG_BYTES..][..len]);
+        page::put_u64(&mut self.filling, place.at, tag(id, pages.salt()));
+        fill(&mut self.filling[place.at + TAG_BYTES..][..len]);
         Ok(id)
     }
 
@@ -93,16 +93,16 @@ impl Appender {
         let before = heap.root_field(pages, offset::LAST)?;
         let (first, last, count) = (self.first, self.page, self.pages_full + 1);
         if before != NO_PAGE {
-            pages.write(before, |bytes| page::put_u32(bytes, offset::FOLLOWING, first))?;
+            pages.write(before, |bytes| bytes.put_u32(offset::FOLLOWING, first))?;
         }
         pages.write(heap.root, |bytes| {
             if before == NO_PAGE {
-                page::put_u32(bytes, offset::FIRST, first);
+                bytes.put_u32(offset::FIRST, first);
             }
-            page::put_u32(bytes, offset::LAST, last);
-            page::put_u32(bytes, offset::CURRENT, last);
+            bytes.put_u32(offset::LAST, last);
+            bytes.put_u32(offset::CURRENT, last);
             let total = page::u32_at(bytes, offset::PAGES).saturating_add(count);
-            page::put_u32(bytes, offset::PAGES, total);
+            bytes.put_u32(offset::PAGES, total);
         })
     }
 
@@ -117,7 +117,7 @@ impl Appender {
     /// Put the full page in its place, and begin the next.
     fn turn(&mut self, pages: &mut impl PageWrite) -> Result<()> {
         let next = pages.allocate(self.heap.file, PageKind::Heap)?;
-        page::put_u32(&mut self.filling.0, offset::FOLLOWING, next);
+        self.filling.page_mut().put_u32(offset::FOLLOWING, next);
         self.put(pages, page_state::UNLISTED)?;
         self.pages_full += 1;
         self.page = next;
@@ -126,24 +126,25 @@ impl Appender {
     }
 
     fn clear(&mut self) {
-        page::format(&mut self.filling.0, PageKind::Heap, self.heap.file);
+        page::format(&mut self.filling.page_mut(), PageKind::Heap, self.heap.file);
     }
 
     /// A slot for a record in the page that is being filled.
     fn reserve(&mut self, len: usize) -> Result<Option<u16>> {
-        let reserved = slotted::insert_zeros(&mut self.filling.0, TAG_BYTES + len, flag::RECORD);
+        let reserved =
+            slotted::insert_zeros(&mut self.filling.page_mut(), TAG_BYTES + len, flag::RECORD);
         reserved.map_err(|corruption| corruption.on(self.page))
     }
 
     /// Put the page that was filled in its place; on a list, if it has room enough and is not the
     /// current one.
     fn put(&mut self, pages: &mut impl PageWrite, state: u8) -> Result<()> {
-        let filled = &mut self.filling.0;
+        let filled = &mut *self.filling;
         filled[page::offset::LEVEL] = state;
         let class = class_of(slotted::room_in(filled).map_err(|how| how.on(self.page))?);
         // The checksum and the position in the log are the layer's below.
         let own = page::offset::KIND..;
-        pages.write(self.page, |bytes| bytes[own.clone()].copy_from_slice(&filled[own]))?;
+        pages.write(self.page, |bytes| bytes.put(own.start, &filled[own]))?;
         if state == page_state::UNLISTED && class != page_state::UNLISTED {
             self.heap.list(pages, self.page, class)?;
         }

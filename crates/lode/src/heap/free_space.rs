@@ -13,7 +13,8 @@
 use super::reference::tag;
 use super::{Heap, RecordId, flag};
 use crate::error::Result;
-use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
+use crate::page::{self, FileNumber, NO_PAGE, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption};
 
@@ -71,13 +72,13 @@ pub(super) fn list_at(class: u8) -> usize {
 /// Make a root.
 pub(super) fn create(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
     let root = pages.allocate(file, PageKind::Heap)?;
-    pages.write(root, |bytes| bytes[page::offset::LEVEL] = page_state::ROOT)?;
+    pages.write(root, |bytes| bytes.put_u8(page::offset::LEVEL, page_state::ROOT))?;
     Ok(root)
 }
 
 /// Write one u32 field of a page.
 fn put(pages: &mut impl PageWrite, page: PageNumber, at: usize, value: PageNumber) -> Result<()> {
-    pages.write(page, |bytes| page::put_u32(bytes, at, value))
+    pages.write(page, |bytes| bytes.put_u32(at, value))
 }
 
 impl Heap {
@@ -142,7 +143,7 @@ impl Heap {
             if flags == flag::RECORD
                 && let Some(place) = slotted::find_in(bytes, slot)?
             {
-                page::put_u64(bytes, place.at, tag(RecordId { page, slot }, key));
+                bytes.put_u64(place.at, tag(RecordId { page, slot }, key));
             }
             Ok(Some(slot))
         })
@@ -153,7 +154,7 @@ impl Heap {
         self,
         pages: &mut impl PageWrite,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> slotted::Result<R>,
+        change: impl FnOnce(&mut PageMut<'_>) -> slotted::Result<R>,
     ) -> Result<R> {
         let changed = pages.write(page, |bytes| {
             if !self.owns_bytes(bytes) {
@@ -175,7 +176,7 @@ impl Heap {
     /// The current page is full: put it on a list.
     pub(super) fn retire(self, pages: &mut impl PageWrite, current: PageNumber) -> Result<()> {
         let class = pages.write(current, |bytes| {
-            bytes[page::offset::LEVEL] = page_state::UNLISTED;
+            bytes.put_u8(page::offset::LEVEL, page_state::UNLISTED);
             slotted::room_in(bytes).map(class_of)
         })?;
         match class.map_err(|corruption| corruption.on(current))? {
@@ -190,7 +191,7 @@ impl Heap {
             Some(page) => page,
             None => self.add_page(pages)?,
         };
-        pages.write(page, |bytes| bytes[page::offset::LEVEL] = page_state::CURRENT)?;
+        pages.write(page, |bytes| bytes.put_u8(page::offset::LEVEL, page_state::CURRENT))?;
         put(pages, self.root, offset::CURRENT, page)?;
         Ok(page)
     }
@@ -226,8 +227,8 @@ impl Heap {
         }
         pages.write(self.root, |bytes| {
             let count = page::u32_at(bytes, offset::PAGES);
-            page::put_u32(bytes, offset::PAGES, count.saturating_add(1));
-            page::put_u32(bytes, offset::LAST, page);
+            bytes.put_u32(offset::PAGES, count.saturating_add(1));
+            bytes.put_u32(offset::LAST, page);
         })?;
         Ok(page)
     }
@@ -241,9 +242,9 @@ impl Heap {
     ) -> Result<()> {
         let next = self.root_field(pages, list_at(class))?;
         pages.write(page, |bytes| {
-            bytes[page::offset::LEVEL] = class;
-            page::put_u32(bytes, page::offset::NEXT, next);
-            page::put_u32(bytes, page::offset::PREVIOUS, NO_PAGE);
+            bytes.put_u8(page::offset::LEVEL, class);
+            bytes.put_u32(page::offset::NEXT, next);
+            bytes.put_u32(page::offset::PREVIOUS, NO_PAGE);
         })?;
         if next != NO_PAGE {
             relink(pages, (next, page::offset::PREVIOUS), NO_PAGE, page)?;
@@ -259,9 +260,9 @@ impl Heap {
             }
             let next = page::u32_at(bytes, page::offset::NEXT);
             let previous = page::u32_at(bytes, page::offset::PREVIOUS);
-            bytes[page::offset::LEVEL] = page_state::UNLISTED;
-            page::put_u32(bytes, page::offset::NEXT, NO_PAGE);
-            page::put_u32(bytes, page::offset::PREVIOUS, NO_PAGE);
+            bytes.put_u8(page::offset::LEVEL, page_state::UNLISTED);
+            bytes.put_u32(page::offset::NEXT, NO_PAGE);
+            bytes.put_u32(page::offset::PREVIOUS, NO_PAGE);
             Some((next, previous))
         })?;
         let (next, previous) =

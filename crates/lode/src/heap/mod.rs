@@ -25,9 +25,10 @@ use std::ops::{ControlFlow, Range};
 use crate::emptied;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption, Fit};
-use crate::view::View;
+use crate::view::{Own, View};
 
 pub use self::appender::Appender;
 pub use self::cursor::{Cursor, PinnedPage, RecordPlace};
@@ -132,10 +133,11 @@ impl Heap {
         tag: u64,
         inspect: &mut impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Seen<R> {
-        if !self.owns(view.kind(), view.u32(page::offset::FILE), view.level()) {
+        let Own { kind, level, count, file } = view.own();
+        if !self.owns(kind, file, level) {
             return Seen::Nothing;
         }
-        match slotted::find(view, slot) {
+        match slotted::find_among(view, count, slot) {
             Ok(Some(record)) => match record.flags {
                 flag::RECORD => match content(view, record, tag) {
                     Some((at, len)) => Seen::Record(inspect(view, at, len)),
@@ -207,7 +209,7 @@ impl Heap {
     pub fn update(self, pages: &mut impl PageWrite, id: RecordId, record: &[u8]) -> Result<()> {
         check_length(record.len())?;
         let tagged = tagged(tag(id, pages.salt()), record);
-        let put_home = |bytes: &mut PageBytes| {
+        let put_home = |bytes: &mut PageMut<'_>| {
             slotted::update(bytes, id.slot, &tagged, flag::RECORD).map(is_done)
         };
         let Some(relocated) = self.relocated_place(pages, id)? else {
@@ -217,7 +219,7 @@ impl Heap {
             }
             return Ok(());
         };
-        let put_relocated = |bytes: &mut PageBytes| {
+        let put_relocated = |bytes: &mut PageMut<'_>| {
             slotted::update(bytes, relocated.slot, &tagged, flag::RELOCATED).map(is_done)
         };
         if self.change_page(pages, relocated.page, put_relocated)? {

@@ -92,6 +92,7 @@ mod tests {
 
     use super::super::runs::apply;
     use super::*;
+    use crate::view::AlignedPage;
 
     fn page(word: u8) -> PageBytes {
         let mut page = [word; PAGE_BYTES];
@@ -131,10 +132,11 @@ mod tests {
             let mut restored = after;
             ranges.restore(&mut restored);
             prop_assert!(restored == before);
+            let mut restored = AlignedPage::new(restored);
             for runs in ranges.redo(&after) {
-                apply(&runs, &mut restored).unwrap();
+                apply(&runs, &mut restored.page_mut()).unwrap();
             }
-            prop_assert!(restored == after);
+            prop_assert!(*restored == after);
         }
     }
 }

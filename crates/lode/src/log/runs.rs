@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes, offset, u64_at};
+use crate::page_mut::PageMut;
 
 /// Runs that are less equal words apart than this are merged: a run's head costs half a word, and
 /// each run a copy of its own at recovery.
@@ -143,14 +144,14 @@ pub fn difference(before: &PageBytes, after: &PageBytes) -> Runs {
 }
 
 /// Write the runs over a page. [`LodeError::Corrupt`] if one reaches where it must not.
-pub fn apply(runs: &Runs, page: &mut PageBytes) -> Result<()> {
+pub fn apply(runs: &Runs, page: &mut PageMut<'_>) -> Result<()> {
     let mut rest = runs.bytes.as_slice();
     for _ in 0..runs.count {
         let (at, bytes, behind) = split(rest).ok_or_else(|| LodeError::Corrupt {
             what: "a log record".into(),
             how: "one of its runs reaches beyond the page".into(),
         })?;
-        page[at..at + bytes.len()].copy_from_slice(bytes);
+        page.put(at, bytes);
         rest = behind;
     }
     Ok(())

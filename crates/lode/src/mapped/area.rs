@@ -18,6 +18,7 @@ use super::kernel::Scanned;
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes};
 use crate::tactics::Detect;
+use crate::view::View;
 
 /// Areas that have ended and whose addresses nobody gets for now: a store through a pointer that
 /// was kept too long faults there instead of reaching other memory. They are addresses without
@@ -125,6 +126,15 @@ impl Area {
     pub(crate) fn page(&self, at: usize) -> &PageBytes {
         let pages = self.bytes().as_chunks::<PAGE_BYTES>().0;
         &pages[at]
+    }
+
+    /// The same as a view. The program's stores, which are plain, cannot meet its loads: who stores
+    /// has borrowed the transaction mutably, and with it every view.
+    pub(crate) fn view(&self, at: usize) -> View<'_> {
+        assert!(at < self.pages(), "the page is one of the area's");
+        // SAFETY: the page is this area's, mapped as long as it lives, at a multiple of the page
+        // size, and `&self` keeps safe stores away. Where it is protected, only loads come here.
+        unsafe { View::at(self.start().add(at * PAGE_BYTES)) }
     }
 
     /// The pages that were stored to, in ascending order. None where nothing is watched.

@@ -157,10 +157,10 @@ impl MirroredDisk {
             if is_whole(bytes, start) {
                 continue;
             }
-            let mut page = Box::new(AlignedPage([0; PAGE_BYTES]));
-            let read = self.read_one(other.0, &*other.1, start, &mut page.0);
-            if read.is_ok() && is_whole(&page.0, start) {
-                *bytes = page.0;
+            let mut page = Box::new(AlignedPage::zeros());
+            let read = self.read_one(other.0, &*other.1, start, &mut page[..]);
+            if read.is_ok() && is_whole(&page, start) {
+                *bytes = **page;
                 self.mend(side, start..start + PAGE_BYTES as u64);
             }
         }

@@ -108,10 +108,10 @@ impl StateFile {
         let mut is_blank = true;
         if disk.len_bytes().map_err(read)? >= PAGES * PAGE_BYTES as u64 {
             for place in 0..PAGES {
-                let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
-                disk.read(place * PAGE_BYTES as u64, &mut bytes.0).map_err(read)?;
-                is_blank &= bytes.0.iter().all(|&byte| byte == 0);
-                let found = State::decode(&bytes.0)?;
+                let mut bytes = Box::new(AlignedPage::zeros());
+                disk.read(place * PAGE_BYTES as u64, &mut bytes[..]).map_err(read)?;
+                is_blank &= bytes.iter().all(|&byte| byte == 0);
+                let found = State::decode(&bytes)?;
                 newest = newest.into_iter().chain(found).max_by_key(|(writes, _)| *writes);
             }
         }
@@ -132,9 +132,9 @@ impl StateFile {
         }
         // One that failed may have arrived: the next is newer in any case.
         self.writes += 1;
-        let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
-        state.encode(self.writes, &mut bytes.0);
-        self.disk.write(self.writes % PAGES * PAGE_BYTES as u64, &bytes.0)?;
+        let mut bytes = Box::new(AlignedPage::zeros());
+        state.encode(self.writes, &mut bytes);
+        self.disk.write(self.writes % PAGES * PAGE_BYTES as u64, &bytes[..])?;
         self.disk.sync()
     }
 }

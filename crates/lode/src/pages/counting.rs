@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::memory::MemoryPages;
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::view::View;
@@ -113,7 +114,7 @@ impl PageWrite for CountingPages {
     fn write<R>(
         &mut self,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         self.count(0, 0, 1);
         self.pages.write(page, change)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::view::{AlignedPage, View};
 
@@ -104,12 +105,12 @@ impl PageWrite for MemoryPages {
     fn write<R>(
         &mut self,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         self.slot(page)?;
         let (bytes, version) = &mut self.pages[page as usize];
         version.0 += 1;
-        Ok(change(&mut bytes.0))
+        Ok(change(&mut bytes.page_mut()))
     }
 
     fn write_range<R>(
@@ -118,11 +119,11 @@ impl PageWrite for MemoryPages {
         place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
         change: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<Result<R>> {
-        self.write(page, |bytes| place(bytes).map(|range| change(&mut bytes[range])))
+        self.write(page, |bytes| place(bytes).map(|range| bytes.change(range, change)))
     }
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
-        let empty = (AlignedPage([0; page::PAGE_BYTES]), Version(1));
+        let empty = (AlignedPage::zeros(), Version(1));
         self.pages.resize(self.pages.len().max(pages_total as usize), empty);
         Ok(())
     }

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::view::View;
 
 pub(crate) use pinned::Keeper;
@@ -91,8 +92,11 @@ pub trait PageRead {
 pub trait PageWrite: PageRead {
     /// Change a page. Nobody else sees the page while `change` runs, nor its effect before the
     /// commit. The header's checksum and LSN are not the access method's to touch.
-    fn write<R>(&mut self, page: PageNumber, change: impl FnOnce(&mut PageBytes) -> R)
-    -> Result<R>;
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
+    ) -> Result<R>;
 
     /// Change a range of a page and nothing else: `place` finds it there, or says why not, in which
     /// case nothing has happened, and `change` gets its bytes. With `log=set-range` it is this

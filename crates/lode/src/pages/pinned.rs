@@ -71,7 +71,7 @@ impl Pinned {
 
     /// A copy of a page.
     pub(crate) fn copy(page: PageNumber, copy: Arc<AlignedPage>) -> Self {
-        Self { bytes: NonNull::from(&copy.0), page, _frame: None, _copy: Some(copy) }
+        Self { bytes: copy.start_of_bytes(), page, _frame: None, _copy: Some(copy) }
     }
 
     /// Its number.
@@ -96,11 +96,11 @@ impl Pinned {
     /// The same as a view.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        // SAFETY: `bytes` borrows all of the page from `self`, and it begins at a multiple of the
-        // page size: in the buffer, or as an `AlignedPage`.
+        // SAFETY: the page is there as long as `self`, whole, at a multiple of the page size: in
+        // the buffer, or as an `AlignedPage`; both gave a pointer that one could store through.
         #[expect(unsafe_code, reason = "a pinned page is a page that nobody changes")]
         unsafe {
-            View::at(self.bytes().as_ptr())
+            View::at(self.bytes.as_ptr().cast())
         }
     }
 }

@@ -34,7 +34,7 @@ fn words(remote: &Remote, pages: &[PageNumber]) -> Vec<u64> {
 
 fn write(remote: &Remote, page: PageNumber, word: u64) -> Result<()> {
     let mut writing = remote.writing();
-    writing.write(page, |bytes| page::put_u64(bytes, 64, word))?;
+    writing.write(page, |bytes| bytes.put_u64(64, word))?;
     writing.commit()
 }
 
@@ -98,7 +98,7 @@ fn a_volume_that_grows_is_seen_to() {
         for word in 1..30 {
             let mut writing = second.writing();
             let page = writing.allocate(9, PageKind::Heap).unwrap();
-            writing.write(page, |bytes| page::put_u64(bytes, 64, word)).unwrap();
+            writing.write(page, |bytes| bytes.put_u64(64, word)).unwrap();
             writing.commit().unwrap();
             added.push(page);
         }
@@ -188,9 +188,9 @@ fn a_clients_pins_are_copies_that_keep_no_lock() {
         write(&remote, pages[0], 1).unwrap();
         let before = remote.reading().pin(pages[0]).unwrap();
         let mut writing = remote.writing();
-        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 2)).unwrap();
+        writing.write(pages[0], |bytes| bytes.put_u64(64, 2)).unwrap();
         let own = writing.pin(pages[0]).unwrap();
-        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 3)).unwrap();
+        writing.write(pages[0], |bytes| bytes.put_u64(64, 3)).unwrap();
         writing.commit().unwrap();
         let seen = [&before, &own].map(|pinned| page::u64_at(pinned, 64));
         assert_eq!((seen, words(&remote, &pages[..1])), ([1, 2], vec![3]), "{text}");

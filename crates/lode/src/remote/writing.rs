@@ -12,6 +12,7 @@ use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
 use crate::log::{Ranges, Runs, difference, ranges};
 use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::space;
 use crate::superblock;
@@ -58,9 +59,9 @@ impl Changed {
     /// What the server is to be told, in pieces that a record has room for.
     fn runs(&self) -> Vec<Runs> {
         match &self.before {
-            Before::Page(before) => vec![difference(before, &self.after.0)],
-            Before::Unknown => vec![Runs::whole(&self.after.0)],
-            Before::Ranges(ranges) => ranges.redo(&self.after.0).collect(),
+            Before::Page(before) => vec![difference(before, &self.after)],
+            Before::Unknown => vec![Runs::whole(&self.after)],
+            Before::Ranges(ranges) => ranges.redo(&self.after).collect(),
         }
     }
 
@@ -159,8 +160,8 @@ impl RemoteWriting {
             self.client().buffer.refresh(page, |bytes| {
                 let is_older = page::u64_at(bytes, page::offset::LSN) < position;
                 if is_older {
-                    bytes.copy_from_slice(&after.0);
-                    page::put_u64(bytes, page::offset::LSN, position);
+                    bytes.put(0, &after[..]);
+                    bytes.put_u64(page::offset::LSN, position);
                 }
                 is_older
             });
@@ -195,10 +196,10 @@ impl RemoteWriting {
             if self.changed.len() >= pages_max {
                 return Err(LodeError::CacheTooSmall { cache_bytes });
             }
-            let copy = |view: View<'_>| Box::new(AlignedPage(*view.copy()));
+            let copy = |view: View<'_>| Box::new(AlignedPage::copy_of(view));
             let after = self.client().buffer.read(page, copy)?;
             let before = match self.client().tactics.log {
-                Logging::PageDiff => Before::Page(Box::new(after.0)),
+                Logging::PageDiff => Before::Page(Box::new(**after)),
                 Logging::PageGrain => Before::Unknown,
                 Logging::SetRange => Before::Ranges(Ranges::default()),
             };
@@ -305,13 +306,13 @@ impl PageWrite for RemoteWriting {
     fn write<R>(
         &mut self,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         self.lock(page, Mode::Exclusive)?;
         match self.copy_of(page) {
             Ok(changed) => {
                 changed.say(&ranges::WHOLE);
-                Ok(change(&mut changed.after.0))
+                Ok(change(&mut changed.after.page_mut()))
             }
             Err(error) => Err(self.note(error)),
         }
@@ -325,9 +326,9 @@ impl PageWrite for RemoteWriting {
     ) -> Result<Result<R>> {
         self.lock(page, Mode::Exclusive)?;
         match self.copy_of(page) {
-            Ok(changed) => Ok(place(&changed.after.0).map(|range| {
+            Ok(changed) => Ok(place(&changed.after).map(|range| {
                 changed.say(&range);
-                change(&mut changed.after.0[range])
+                change(&mut changed.after[range])
             })),
             Err(error) => Err(self.note(error)),
         }

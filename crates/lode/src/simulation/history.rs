@@ -90,7 +90,8 @@ fn beginning(extent: &'static str, mirrored: bool) -> Beginning {
         let pages: Rc<[PageNumber]> = (0..PAGES).map(allocate).collect();
         // The first transaction to change one takes it for a free page: `bulk=unlogged`.
         for &page in &*pages {
-            let freed = writing.write(page, |bytes| bytes[offset::KIND] = PageKind::Free as u8);
+            let freed =
+                writing.write(page, |bytes| bytes.put_u8(offset::KIND, PageKind::Free as u8));
             freed.expect("there is room");
         }
         writing.commit().expect("nothing is against it");

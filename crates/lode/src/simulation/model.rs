@@ -49,9 +49,9 @@ impl Version {
             return Ok(());
         }
         pages.write(page, |bytes| {
-            bytes[page::offset::KIND] = PageKind::Heap as u8;
+            bytes.put_u8(page::offset::KIND, PageKind::Heap as u8);
             for (at, word) in PLACES.into_iter().zip(self.words(page)) {
-                page::put_u64(bytes, at, word);
+                bytes.put_u64(at, word);
             }
         })
     }

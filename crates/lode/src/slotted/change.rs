@@ -5,23 +5,24 @@ use super::{
     find_in, slot_at, span,
 };
 use crate::page::{self, PageBytes};
+use crate::page_mut::PageMut;
 
 /// Put a record in; its slot, or `None` where [`room`] is less than its length.
-pub fn insert(bytes: &mut PageBytes, record: &[u8], flags: u8) -> Result<Option<u16>> {
+pub fn insert(bytes: &mut PageMut<'_>, record: &[u8], flags: u8) -> Result<Option<u16>> {
     let Some((slot, place)) = take(bytes, record.len(), flags)? else { return Ok(None) };
     fill(bytes, place, record);
     Ok(Some(slot))
 }
 
 /// Put a record of that many zeros in; as [`insert`].
-pub fn insert_zeros(bytes: &mut PageBytes, len: usize, flags: u8) -> Result<Option<u16>> {
+pub fn insert_zeros(bytes: &mut PageMut<'_>, len: usize, flags: u8) -> Result<Option<u16>> {
     let Some((slot, place)) = take(bytes, len, flags)? else { return Ok(None) };
-    bytes[place.at..place.end()].fill(0);
+    bytes.clear(place.at..place.end());
     Ok(Some(slot))
 }
 
 /// Find a slot and a place for a new record of that length.
-fn take(bytes: &mut PageBytes, len: usize, flags: u8) -> Result<Option<(u16, Record)>> {
+fn take(bytes: &mut PageMut<'_>, len: usize, flags: u8) -> Result<Option<(u16, Record)>> {
     let mut space = Space::of(bytes)?;
     let span = span(len);
     if span > space.room() {
@@ -33,15 +34,15 @@ fn take(bytes: &mut PageBytes, len: usize, flags: u8) -> Result<Option<(u16, Rec
     let slot = space.take_slot(bytes)?;
     let place = Record { at: space.end(), len, flags };
     space.extent += span;
-    page::put_u32(bytes, slot_at(slot), place.to_u32());
+    bytes.put_u32(slot_at(slot), place.to_u32());
     space.store(bytes);
     Ok(Some((slot, place)))
 }
 
 /// The record's bytes, and zeros up to its end.
-fn fill(bytes: &mut PageBytes, place: Record, record: &[u8]) {
-    bytes[place.at..place.at + place.len].copy_from_slice(record);
-    bytes[place.at + place.len..place.end()].fill(0);
+fn fill(bytes: &mut PageMut<'_>, place: Record, record: &[u8]) {
+    bytes.put(place.at, record);
+    bytes.clear(place.at + place.len..place.end());
 }
 
 /// How a change of a record went.
@@ -56,7 +57,7 @@ pub enum Fit {
 }
 
 /// Put other bytes and flags in a record's place. Its slot stays, other records may move.
-pub fn update(bytes: &mut PageBytes, slot: u16, record: &[u8], flags: u8) -> Result<Fit> {
+pub fn update(bytes: &mut PageMut<'_>, slot: u16, record: &[u8], flags: u8) -> Result<Fit> {
     let fit = reserve(bytes, slot, record.len(), flags)?;
     if let Fit::Done(place) = fit {
         fill(bytes, place, record);
@@ -65,17 +66,17 @@ pub fn update(bytes: &mut PageBytes, slot: u16, record: &[u8], flags: u8) -> Res
 }
 
 /// Cut a record or lengthen it with zeros; its flags stay.
-pub fn resize(bytes: &mut PageBytes, slot: u16, len: usize) -> Result<Fit> {
+pub fn resize(bytes: &mut PageMut<'_>, slot: u16, len: usize) -> Result<Fit> {
     let Some(old) = find_in(bytes, slot)? else { return Ok(Fit::NoRecord) };
     let fit = reserve(bytes, slot, len, old.flags)?;
     if let Fit::Done(place) = fit {
-        bytes[place.at + len.min(old.len)..place.end()].fill(0);
+        bytes.clear(place.at + len.min(old.len)..place.end());
     }
     Ok(fit)
 }
 
 /// Find a place of that length for the record of a slot, and take its bytes there.
-fn reserve(bytes: &mut PageBytes, slot: u16, len: usize, flags: u8) -> Result<Fit> {
+fn reserve(bytes: &mut PageMut<'_>, slot: u16, len: usize, flags: u8) -> Result<Fit> {
     let mut space = Space::of(bytes)?;
     let Some(old) = find_in(bytes, slot)? else { return Ok(Fit::NoRecord) };
     if old.end() > space.end() {
@@ -103,13 +104,13 @@ fn reserve(bytes: &mut PageBytes, slot: u16, len: usize, flags: u8) -> Result<Fi
         space.extent += more;
     }
     let place = Record { at, len, flags };
-    page::put_u32(bytes, slot_at(slot), place.to_u32());
+    bytes.put_u32(slot_at(slot), place.to_u32());
     space.store(bytes);
     Ok(Fit::Done(place))
 }
 
 /// Take a record out; whether there was one. Its slot may be another record's next.
-pub fn delete(bytes: &mut PageBytes, slot: u16) -> Result<bool> {
+pub fn delete(bytes: &mut PageMut<'_>, slot: u16) -> Result<bool> {
     let mut space = Space::of(bytes)?;
     let Some(old) = find_in(bytes, slot)? else { return Ok(false) };
     if old.end() > space.end() {
@@ -117,7 +118,7 @@ pub fn delete(bytes: &mut PageBytes, slot: u16) -> Result<bool> {
     }
     space.give_back(old.at, old.span());
     space.slots_free += 1;
-    page::put_u32(bytes, slot_at(slot), 0);
+    bytes.put_u32(slot_at(slot), 0);
     clear_first(bytes, old);
     while space.slots > 0 && page::u32_at(bytes, slot_at(space.slots as u16 - 1)) == 0 {
         space.slots -= 1;
@@ -129,8 +130,8 @@ pub fn delete(bytes: &mut PageBytes, slot: u16) -> Result<bool> {
 
 /// Clear the first word of a place that a record leaves, so that whatever stood there, of which it
 /// could be known again, stands where the record lies and nowhere else.
-fn clear_first(bytes: &mut PageBytes, left: Record) {
-    bytes[left.at..left.at + ALIGNMENT_BYTES].fill(0);
+fn clear_first(bytes: &mut PageMut<'_>, left: Record) {
+    bytes.clear(left.at..left.at + ALIGNMENT_BYTES);
 }
 
 /// The records of a page by their place, and how many there are.
@@ -161,14 +162,14 @@ fn in_order(bytes: &PageBytes, space: Space) -> Result<([(u16, u16); SLOTS_MAX],
 }
 
 /// Close the holes. The record of `last` comes to lie last, so that it can grow.
-fn compact(bytes: &mut PageBytes, space: &mut Space, last: Option<u16>) -> Result<()> {
+fn compact(bytes: &mut PageMut<'_>, space: &mut Space, last: Option<u16>) -> Result<()> {
     let (order, count) = in_order(bytes, *space)?;
     let mut end = RECORDS_AT;
     let mut set_aside = None;
     for &(_, slot) in &order[..count] {
         let Some(record) = find_in(bytes, slot)? else { continue };
         if last == Some(slot) {
-            set_aside = Some((slot, record, *bytes));
+            set_aside = Some((slot, record, **bytes));
             clear_first(bytes, record);
             continue;
         }
@@ -177,8 +178,8 @@ fn compact(bytes: &mut PageBytes, space: &mut Space, last: Option<u16>) -> Resul
     }
     if let Some((slot, record, before)) = set_aside {
         let place = Record { at: end, ..record };
-        bytes[end..place.end()].copy_from_slice(&before[record.at..record.end()]);
-        page::put_u32(bytes, slot_at(slot), place.to_u32());
+        bytes.put(end, &before[record.at..record.end()]);
+        bytes.put_u32(slot_at(slot), place.to_u32());
         end = place.end();
     }
     (space.extent, space.holes) = (end - RECORDS_AT, 0);
@@ -186,13 +187,13 @@ fn compact(bytes: &mut PageBytes, space: &mut Space, last: Option<u16>) -> Resul
     Ok(())
 }
 
-fn move_to(bytes: &mut PageBytes, slot: u16, record: Record, at: usize) {
+fn move_to(bytes: &mut PageMut<'_>, slot: u16, record: Record, at: usize) {
     if at != record.at {
         bytes.copy_within(record.at..record.end(), at);
         if at + record.span() <= record.at {
             clear_first(bytes, record);
         }
-        page::put_u32(bytes, slot_at(slot), Record { at, ..record }.to_u32());
+        bytes.put_u32(slot_at(slot), Record { at, ..record }.to_u32());
     }
 }
 

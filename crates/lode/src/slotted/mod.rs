@@ -21,6 +21,7 @@ mod tests;
 
 use crate::error::LodeError;
 use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageNumber};
+use crate::page_mut::PageMut;
 use crate::view::View;
 
 pub use change::{Fit, check, delete, insert, insert_zeros, resize, update};
@@ -145,7 +146,13 @@ pub fn slots(view: View<'_>) -> u16 {
 /// the record lies within the page.
 #[inline]
 pub fn find(view: View<'_>, slot: u16) -> Result<Option<Record>> {
-    let slots = slots(view);
+    find_among(view, view.count(), slot)
+}
+
+/// The same where the header's count was read already.
+#[inline]
+pub(crate) fn find_among(view: View<'_>, count: u16, slot: u16) -> Result<Option<Record>> {
+    let slots = count.min(SLOTS_MAX as u16);
     if slot >= slots {
         return Ok(None);
     }
@@ -210,11 +217,11 @@ impl Space {
         Ok(space)
     }
 
-    fn store(self, bytes: &mut PageBytes) {
-        page::put_u16(bytes, page::offset::COUNT, self.slots as u16);
-        page::put_u16(bytes, offset::EXTENT, self.extent as u16);
-        page::put_u16(bytes, offset::HOLES, self.holes as u16);
-        page::put_u16(bytes, offset::SLOTS_FREE, self.slots_free as u16);
+    fn store(self, bytes: &mut PageMut<'_>) {
+        bytes.put_u16(page::offset::COUNT, self.slots as u16);
+        // They lie side by side, in one word: one store.
+        let fields = [self.extent, self.holes, self.slots_free].map(|field| field as u64);
+        bytes.put_field::<6>(offset::EXTENT, fields[0] | fields[1] << 16 | fields[2] << 32);
     }
 
     /// Where the record that lies last ends.

@@ -4,11 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::page::PageKind;
+use crate::page_mut::PageMut;
 use crate::view::AlignedPage;
 
 fn empty() -> AlignedPage {
-    let mut page = AlignedPage([0; PAGE_BYTES]);
-    page::format(&mut page.0, PageKind::Heap, 7);
+    let mut page = AlignedPage::zeros();
+    page::format(&mut page.page_mut(), PageKind::Heap, 7);
     page
 }
 
@@ -17,7 +18,7 @@ fn contents(page: &AlignedPage) -> BTreeMap<u16, (Vec<u8>, u8)> {
     let mut found = BTreeMap::new();
     for slot in 0..slots(view) {
         let record = find(view, slot).expect("a whole page");
-        assert_eq!(record, find_in(&page.0, slot).expect("a whole page"));
+        assert_eq!(record, find_in(page, slot).expect("a whole page"));
         if let Some(record) = record {
             let mut bytes = Vec::new();
             view.append_to(&mut bytes, record.at, record.len);
@@ -65,7 +66,7 @@ fn free_bytes(model: &Model) -> usize {
     PAGE_BYTES - RECORDS_AT - taken - slots * SLOT_BYTES
 }
 
-fn take(step: Step, page: &mut PageBytes, model: &mut Model) {
+fn take(step: Step, page: &mut PageMut<'_>, model: &mut Model) {
     let chosen = |of: prop::sample::Index| {
         let slots: Vec<_> = model.keys().copied().collect();
         if slots.is_empty() { 3 } else { *of.get(&slots) }
@@ -117,10 +118,10 @@ proptest! {
         let mut page = empty();
         let mut model = Model::new();
         for step in steps {
-            take(step, &mut page.0, &mut model);
-            prop_assert_eq!(check(&page.0), Ok(()));
+            take(step, &mut page.page_mut(), &mut model);
+            prop_assert_eq!(check(&page), Ok(()));
             prop_assert_eq!(&contents(&page), &model);
-            prop_assert_eq!(room(View::of(&page)), room_in(&page.0).expect("a whole page"));
+            prop_assert_eq!(room(View::of(&page)), room_in(&page).expect("a whole page"));
         }
     }
 
@@ -132,18 +133,18 @@ proptest! {
     ) {
         let mut page = empty();
         for (at, word) in words.into_iter().enumerate() {
-            page::put_u64(&mut page.0, at * 8, word);
+            page.page_mut().put_u64(at * 8, word);
         }
         // Fields that pass for whole lead deeper in.
         if let Some((slots, extent, holes, slots_free)) = small {
-            page::put_u16(&mut page.0, page::offset::COUNT, slots);
-            page::put_u16(&mut page.0, offset::EXTENT, extent);
-            page::put_u16(&mut page.0, offset::HOLES, holes);
-            page::put_u16(&mut page.0, offset::SLOTS_FREE, slots_free);
+            page.page_mut().put_u16(page::offset::COUNT, slots);
+            page.page_mut().put_u16(offset::EXTENT, extent);
+            page.page_mut().put_u16(offset::HOLES, holes);
+            page.page_mut().put_u16(offset::SLOTS_FREE, slots_free);
             for slot in 0..slots {
                 let at = slot_at(slot);
-                let word = page::u32_at(&page.0, at) & 0x0fff_0ff8;
-                page::put_u32(&mut page.0, at, word);
+                let word = page::u32_at(&page, at) & 0x0fff_0ff8;
+                page.page_mut().put_u32(at, word);
             }
         }
         let view = View::of(&page);
@@ -156,12 +157,12 @@ proptest! {
         for step in steps {
             let any = |of: prop::sample::Index| of.index(50) as u16;
             let _ = match step {
-                Step::Insert(record, flags) => insert(&mut page.0, &record, flags).err(),
+                Step::Insert(record, flags) => insert(&mut page.page_mut(), &record, flags).err(),
                 Step::Update(of, record, flags) => {
-                    update(&mut page.0, any(of), &record, flags).err()
+                    update(&mut page.page_mut(), any(of), &record, flags).err()
                 }
-                Step::Resize(of, len) => resize(&mut page.0, any(of), len).err(),
-                Step::Delete(of) => delete(&mut page.0, any(of)).err(),
+                Step::Resize(of, len) => resize(&mut page.page_mut(), any(of), len).err(),
+                Step::Delete(of) => delete(&mut page.page_mut(), any(of)).err(),
             };
         }
     }
@@ -178,12 +179,12 @@ proptest! {
 #[test]
 fn the_longest_record_fits_alone_and_a_longer_one_not() {
     let mut page = empty();
-    assert_eq!(room_in(&page.0), Ok(RECORD_BYTES_MAX));
-    assert_eq!(insert(&mut page.0, &[1; RECORD_BYTES_MAX + 1], 0), Ok(None));
-    assert_eq!(insert(&mut page.0, &[1; RECORD_BYTES_MAX], 0), Ok(Some(0)));
-    assert_eq!(room_in(&page.0), Ok(0));
-    assert_eq!(insert(&mut page.0, &[], 0), Ok(None));
-    assert_eq!(check(&page.0), Ok(()));
+    assert_eq!(room_in(&page), Ok(RECORD_BYTES_MAX));
+    assert_eq!(insert(&mut page.page_mut(), &[1; RECORD_BYTES_MAX + 1], 0), Ok(None));
+    assert_eq!(insert(&mut page.page_mut(), &[1; RECORD_BYTES_MAX], 0), Ok(Some(0)));
+    assert_eq!(room_in(&page), Ok(0));
+    assert_eq!(insert(&mut page.page_mut(), &[], 0), Ok(None));
+    assert_eq!(check(&page), Ok(()));
 }
 
 #[test]
@@ -191,42 +192,42 @@ fn a_page_of_empty_records_is_full_when_its_bytes_are() {
     let mut page = empty();
     let fit = (PAGE_BYTES - RECORDS_AT) / (ALIGNMENT_BYTES + SLOT_BYTES);
     for slot in 0..fit {
-        assert_eq!(insert(&mut page.0, &[], 5), Ok(Some(slot as u16)));
+        assert_eq!(insert(&mut page.page_mut(), &[], 5), Ok(Some(slot as u16)));
     }
-    assert_eq!(insert(&mut page.0, &[], 5), Ok(None));
+    assert_eq!(insert(&mut page.page_mut(), &[], 5), Ok(None));
     assert_eq!(contents(&page).len(), fit);
-    assert_eq!(check(&page.0), Ok(()));
+    assert_eq!(check(&page), Ok(()));
 }
 
 #[test]
 fn a_freed_slot_is_used_again_and_trailing_ones_go() {
     let mut page = empty();
     for record in [b"a", b"b", b"c"] {
-        insert(&mut page.0, record, 0).unwrap();
+        insert(&mut page.page_mut(), record, 0).unwrap();
     }
-    assert_eq!(delete(&mut page.0, 1), Ok(true));
-    assert_eq!(delete(&mut page.0, 1), Ok(false));
-    assert_eq!(insert(&mut page.0, b"d", 0), Ok(Some(1)));
-    assert_eq!(delete(&mut page.0, 1), Ok(true));
-    assert_eq!(delete(&mut page.0, 2), Ok(true));
+    assert_eq!(delete(&mut page.page_mut(), 1), Ok(true));
+    assert_eq!(delete(&mut page.page_mut(), 1), Ok(false));
+    assert_eq!(insert(&mut page.page_mut(), b"d", 0), Ok(Some(1)));
+    assert_eq!(delete(&mut page.page_mut(), 1), Ok(true));
+    assert_eq!(delete(&mut page.page_mut(), 2), Ok(true));
     assert_eq!(slots(View::of(&page)), 1);
-    assert_eq!(delete(&mut page.0, 0), Ok(true));
-    assert_eq!(room_in(&page.0), Ok(RECORD_BYTES_MAX));
+    assert_eq!(delete(&mut page.page_mut(), 0), Ok(true));
+    assert_eq!(room_in(&page), Ok(RECORD_BYTES_MAX));
 }
 
 #[test]
 fn a_contradiction_is_told() {
     let mut whole = empty();
     for record in [&b"one"[..], b"the second", b"three"] {
-        insert(&mut whole.0, record, 0).unwrap();
+        insert(&mut whole.page_mut(), record, 0).unwrap();
     }
-    delete(&mut whole.0, 1).unwrap();
+    delete(&mut whole.page_mut(), 1).unwrap();
     let damaged = |at: usize, value: u16| {
         let mut page = whole.clone();
-        page::put_u16(&mut page.0, at, value);
-        check(&page.0).expect_err("it is damaged")
+        page.page_mut().put_u16(at, value);
+        check(&page).expect_err("it is damaged")
     };
-    assert_eq!(check(&whole.0), Ok(()));
+    assert_eq!(check(&whole), Ok(()));
     let cases = [
         (page::offset::COUNT, 1020, "its records and its slots overlap"),
         (page::offset::COUNT, 4, "it has other free slots than it says"),
@@ -252,35 +253,35 @@ fn a_contradiction_is_told() {
 fn bytes_of_a_record_or_of_a_gap_are_no_slots() {
     let mut page = empty();
     let as_slots = (RECORDS_AT as u32 | 8 << 16).to_le_bytes().repeat(RECORD_BYTES_MAX / 4);
-    insert(&mut page.0, &as_slots, 0).unwrap();
+    insert(&mut page.page_mut(), &as_slots, 0).unwrap();
     for is_gap in [false, true] {
         for slot in [1, 2, 500, SLOTS_MAX as u16, u16::MAX] {
             assert_eq!(find(View::of(&page), slot), Ok(None), "{slot} {is_gap}");
-            assert_eq!(find_in(&page.0, slot), Ok(None), "{slot} {is_gap}");
+            assert_eq!(find_in(&page, slot), Ok(None), "{slot} {is_gap}");
         }
-        resize(&mut page.0, 0, 1).unwrap();
+        resize(&mut page.page_mut(), 0, 1).unwrap();
     }
 }
 
 #[test]
 fn a_record_behind_the_last_is_not_touched() {
     let mut page = empty();
-    insert(&mut page.0, b"first", 0).unwrap();
-    insert(&mut page.0, b"second", 0).unwrap();
-    page::put_u16(&mut page.0, offset::EXTENT, 8);
-    let before = page.0;
+    insert(&mut page.page_mut(), b"first", 0).unwrap();
+    insert(&mut page.page_mut(), b"second", 0).unwrap();
+    page.page_mut().put_u16(offset::EXTENT, 8);
+    let before = *page;
     let how = Corruption("a record lies behind the last");
-    assert_eq!(delete(&mut page.0, 1), Err(how));
-    assert_eq!(update(&mut page.0, 1, b"other", 0), Err(how));
-    assert_eq!(page.0, before);
+    assert_eq!(delete(&mut page.page_mut(), 1), Err(how));
+    assert_eq!(update(&mut page.page_mut(), 1, b"other", 0), Err(how));
+    assert_eq!(*page, before);
 }
 
 #[test]
 fn a_page_whose_next_record_would_lie_askew_is_damaged() {
     let mut page = empty();
-    assert_eq!(check(&page.0), Ok(()));
-    page::put_u16(&mut page.0, offset::EXTENT, 4);
-    page::put_u16(&mut page.0, offset::HOLES, 4);
-    check(&page.0).expect_err("no record is four bytes long");
-    insert(&mut page.0, b"record", 0).expect_err("it would begin at 52");
+    assert_eq!(check(&page), Ok(()));
+    page.page_mut().put_u16(offset::EXTENT, 4);
+    page.page_mut().put_u16(offset::HOLES, 4);
+    check(&page).expect_err("no record is four bytes long");
+    insert(&mut page.page_mut(), b"record", 0).expect_err("it would begin at 52");
 }

@@ -142,7 +142,7 @@ fn grow(pages: &mut impl PageWrite, geometry: Geometry) -> Result<(Place, Entry)
         let extents_new = (extents + step).min(EXTENTS);
         pages.grow(geometry.end(last, extents_new)?)?;
         pages.write(geometry.space_page(last)?, |bytes| {
-            page::put_u16(bytes, page::offset::COUNT, extents_new as u16);
+            bytes.put_u16(page::offset::COUNT, extents_new as u16);
         })?;
         Place { group: last, extent: extents, index: 0 }
     } else {
@@ -153,7 +153,7 @@ fn grow(pages: &mut impl PageWrite, geometry: Geometry) -> Result<(Place, Entry)
         pages.grow(geometry.end(group, extents_new)?)?;
         pages.write(space_page, |bytes| geometry.format(bytes, extents_new))?;
         pages.write(SPACE_PAGE, |bytes| {
-            page::put_u32(bytes, page::offset::PREVIOUS, space_page);
+            bytes.put_u32(page::offset::PREVIOUS, space_page);
         })?;
         let extent = usize::from(Geometry::reserved(0) == geometry.full());
         Place { group, extent, index: Geometry::reserved(extent).trailing_ones() }

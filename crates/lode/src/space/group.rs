@@ -1,7 +1,8 @@
 //! The space page of one group of extents: its fields, and what may not stand there.
 
 use crate::error::{LodeError, Result};
-use crate::page::{self, FileNumber, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber};
+use crate::page::{self, FileNumber, HEADER_BYTES, PAGE_BYTES, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite};
 use crate::space::SPACE_PAGE;
 use crate::view::View;
@@ -113,11 +114,11 @@ impl Geometry {
     }
 
     /// Make an empty space page of a group with that many extents.
-    pub(super) fn format(self, bytes: &mut PageBytes, extents: usize) {
+    pub(super) fn format(self, bytes: &mut PageMut<'_>, extents: usize) {
         page::format(bytes, PageKind::Space, 0);
-        bytes[page::offset::LEVEL] = self.extent_pages as u8;
-        page::put_u16(bytes, page::offset::COUNT, extents as u16);
-        page::put_u64(bytes, entry_at(0) + offset::USED, Geometry::reserved(0));
+        bytes.put_u8(page::offset::LEVEL, self.extent_pages as u8);
+        bytes.put_u16(page::offset::COUNT, extents as u16);
+        bytes.put_u64(entry_at(0) + offset::USED, Geometry::reserved(0));
     }
 }
 
@@ -211,7 +212,7 @@ pub(super) fn change_entry(
 ) -> Result<()> {
     pages.write(geometry.space_page(place.group)?, |bytes| {
         let at = entry_at(place.extent);
-        page::put_u32(bytes, at + offset::FILE, entry.file);
-        page::put_u64(bytes, at + offset::USED, entry.used);
+        bytes.put_u32(at + offset::FILE, entry.file);
+        bytes.put_u64(at + offset::USED, entry.used);
     })
 }

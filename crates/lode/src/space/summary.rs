@@ -6,7 +6,7 @@
 //! in them is found only by files that are near.
 
 use crate::error::Result;
-use crate::page::{self, PageNumber};
+use crate::page::PageNumber;
 use crate::pages::{PageRead, PageWrite};
 use crate::space::SPACE_PAGE;
 use crate::space::group::{EXTENTS, Geometry, read_group, summary_at};
@@ -49,7 +49,7 @@ pub(super) fn put(pages: &mut impl PageWrite, map: Map, group: u32, value: bool)
     if before == after {
         return Ok(());
     }
-    pages.write(SPACE_PAGE, |bytes| page::put_u32(bytes, at, after))
+    pages.write(SPACE_PAGE, |bytes| bytes.put_u32(at, after))
 }
 
 /// The first group from `from` on whose bit is set.

@@ -185,9 +185,9 @@ fn a_page_whose_header_and_extent_disagree_is_seen() {
     let mut pages = volume(16);
     let mut file = File::new(1);
     let page = file.allocate(&mut pages, 16);
-    pages.write(page + 1, |bytes| bytes[offset::KIND] = PageKind::Heap as u8).unwrap();
+    pages.write(page + 1, |bytes| bytes.put_u8(offset::KIND, PageKind::Heap as u8)).unwrap();
     assert!(corrupt(&allocate(&mut pages, 16, 1, page, PageKind::Heap)));
-    pages.write(page, |bytes| page::put_u32(bytes, offset::FILE, 2)).unwrap();
+    pages.write(page, |bytes| bytes.put_u32(offset::FILE, 2)).unwrap();
     assert!(corrupt(&free(&mut pages, 16, page)));
 }
 
@@ -210,8 +210,8 @@ fn an_extent_that_contradicts_itself_is_seen() {
         usage(&pages, 16).unwrap();
         pages
             .write(SPACE_PAGE, |bytes| {
-                page::put_u32(bytes, file_at, file);
-                page::put_u64(bytes, used_at, used);
+                bytes.put_u32(file_at, file);
+                bytes.put_u64(used_at, used);
             })
             .unwrap();
         assert!(corrupt(&usage(&pages, 16)), "file {file} uses {used:x}");
@@ -233,7 +233,7 @@ fn garbled(at: usize, value: u64) {
     let mut pages = volume(EXTENT_PAGES);
     let mut file = File::new(1);
     let given = fill(&mut pages, &mut file, 30);
-    pages.write(SPACE_PAGE, |bytes| page::put_u64(bytes, at & !7, value)).unwrap();
+    pages.write(SPACE_PAGE, |bytes| bytes.put_u64(at & !7, value)).unwrap();
     let _ = free(&mut pages, EXTENT_PAGES, given[3]);
     let _ = allocate(&mut pages, EXTENT_PAGES, 1, given[12], PageKind::Heap);
     let _ = allocate(&mut pages, EXTENT_PAGES, 2, 0, PageKind::Heap);

@@ -7,7 +7,8 @@ use super::writing::Writing;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Log, Lsn, Sync as LogSync, apply, difference};
-use crate::page::{PageBytes, PageNumber};
+use crate::page::{PAGE_BYTES, PageNumber};
+use crate::page_mut::PageMut;
 use crate::shared::Changed;
 use crate::tactics::Durability;
 
@@ -112,7 +113,13 @@ impl Writing {
                 // Asked of each page when it is latched: until then another thread may write it,
                 // and log what takes the changes back.
                 logged |= changed.is_in_log();
-                restore_page(changes.log(), self.number(), page, &mut latched, &changed)?;
+                restore_page(
+                    changes.log(),
+                    self.number(),
+                    page,
+                    &mut latched.page_mut(),
+                    &changed,
+                )?;
             }
         }
         if logged {
@@ -128,11 +135,11 @@ fn restore_page(
     log: &Log,
     transaction: TransactionNumber,
     page: PageNumber,
-    bytes: &mut PageBytes,
+    bytes: &mut PageMut<'_>,
     changed: &Changed,
 ) -> Result<()> {
     if changed.is_begun() {
-        bytes.fill(0);
+        bytes.clear(0..PAGE_BYTES);
         return Ok(());
     }
     if let Some(before) = changed.before(bytes) {
@@ -140,7 +147,7 @@ fn restore_page(
             let runs = difference(bytes, &before);
             log.append(&Body::Redo { page, runs }, transaction)?;
         }
-        bytes.copy_from_slice(&before[..]);
+        bytes.put(0, &before[..]);
     }
     for &lsn in changed.undo.iter().rev() {
         let Body::Undo { runs, .. } = log.record_at(lsn)?.body else {

@@ -37,7 +37,7 @@ impl<'a> MappedPages<'a> {
     #[inline]
     fn view(self, page: PageNumber) -> Option<View<'a>> {
         let place = *self.mapped.places.get(&page)?;
-        Some(View::of_bytes(self.mapped.area.page(place as usize)))
+        Some(self.mapped.area.view(place as usize))
     }
 }
 

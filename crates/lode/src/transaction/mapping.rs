@@ -162,7 +162,7 @@ impl Writing {
                 let is_same = may_be_same && self.read(page, |view| is_as(view, bytes))?;
                 if !is_same {
                     let own = HEADER_BYTES..PAGE_BYTES;
-                    self.write(page, |into| into[own.clone()].copy_from_slice(&bytes[own]))?;
+                    self.write(page, |into| into.put(own.start, &bytes[own]))?;
                 }
             }
         }

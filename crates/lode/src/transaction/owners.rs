@@ -72,20 +72,21 @@ mod tests {
     use super::*;
     use crate::log;
     use crate::page::{self, PAGE_BYTES, PageKind};
+    use crate::view::AlignedPage;
 
     #[test]
     fn the_owner_after_a_change_is_what_the_changed_page_names() {
-        let mut before = [0; PAGE_BYTES];
-        page::format(&mut before, PageKind::Heap, 0x0102_0304);
+        let mut before = AlignedPage::zeros();
+        page::format(&mut before.page_mut(), PageKind::Heap, 0x0102_0304);
         for next in [0x0102_0304, 0, 1, 0x0100_0304, 0x0102_0305] {
-            let mut after = before;
-            page::format(&mut after, PageKind::BtreeLeaf, next);
+            let mut after = before.clone();
+            page::format(&mut after.page_mut(), PageKind::BtreeLeaf, next);
             after[PAGE_BYTES - 1] = 7;
             for runs in [log::difference(&before, &after), Runs::whole(&after)] {
                 assert_eq!(owner_after(0x0102_0304, &runs), next);
             }
         }
-        let mut after = before;
+        let mut after = before.clone();
         after[offset::FILE + 1..offset::FILE + 3].copy_from_slice(&[9, 8]);
         let mut said = log::Ranges::default();
         said.say_only(&(offset::FILE + 1..offset::FILE + 3));

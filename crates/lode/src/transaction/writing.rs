@@ -16,6 +16,7 @@ use crate::error::{LodeError, Result};
 use crate::lock::{Mode, Resource, TransactionNumber};
 use crate::log::{self, Runs};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::shared::{BeforeImage, Changes, Shared};
 use crate::space;
@@ -137,7 +138,7 @@ impl Writing {
     fn change<R>(
         &mut self,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         let mut latched = self.buffer.latch(page)?;
         let changes = &self.lock_set.source().shared().changes;
@@ -145,7 +146,7 @@ impl Writing {
         if note_kept(changes, before_image, &mut latched) {
             self.changed.push(page);
         }
-        Ok(change(&mut latched))
+        Ok(change(&mut latched.page_mut()))
     }
 
     fn change_range<R>(
@@ -168,7 +169,7 @@ impl Writing {
         if note_kept(changes, before_image, &mut latched) {
             self.changed.push(page);
         }
-        Ok(Ok(change(&mut latched[range])))
+        Ok(Ok(latched.page_mut().change(range, change)))
     }
 
     /// Change a page to what runs say; they are what is said of it, where ranges are.
@@ -189,7 +190,7 @@ impl Writing {
 #[inline]
 fn note_kept(changes: &Changes, before_image: BeforeImage, latched: &mut Latched<'_>) -> bool {
     if before_image != BeforeImage::Known {
-        page::put_u64(latched, page::offset::LSN, changes.log().end().0);
+        latched.page_mut().put_u64(page::offset::LSN, changes.log().end().0);
     }
     before_image == BeforeImage::KeptFirst
 }
@@ -288,7 +289,7 @@ impl PageWrite for Writing {
     fn write<R>(
         &mut self,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         self.lock(page, Mode::Exclusive)?;
         self.noted(self.lock_set.source().check_interrupted())?;

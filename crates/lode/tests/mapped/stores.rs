@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use lode::internals::disk::Memory;
-use lode::internals::page::{self, PAGE_BYTES};
+use lode::internals::page::PAGE_BYTES;
 use lode::tactics::Detect;
 use lode::{Database, LodeError, PageWrite, Region};
 
@@ -158,10 +158,10 @@ fn a_call_beside_a_store_is_told() {
         let database = in_memory(text);
         let pages = create(&database, 2);
         let mut writing = database.writing();
-        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 1)).unwrap();
+        writing.write(pages[0], |bytes| bytes.put_u64(64, 1)).unwrap();
         let mapping = writing.map(&pages).unwrap();
         store(&mut writing, detect_of(&database), mapping, 0, 0, &[2; 8]);
-        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 3)).unwrap();
+        writing.write(pages[0], |bytes| bytes.put_u64(64, 3)).unwrap();
         let refused = writing.commit().unwrap_err().to_string();
         assert!(refused.contains("by a store"), "{text}: {refused}");
         assert_eq!(contents(&database).unwrap(), vec![0; 2 * PAGE_DATA], "{text}");

@@ -64,7 +64,7 @@ fn spoil(random: &mut Random, writing: &mut Writing, pages_total: PageNumber) {
     let other = random.below(pages_total as usize + 2) as u32;
     let word = random.next().to_le_bytes();
     let step = random.below(6);
-    let write = |bytes: &mut [u8; PAGE_BYTES]| match step {
+    let write = |bytes: &mut [u8]| match step {
         0 => bytes[at] ^= 1 << (word[0] % 8),
         1 => bytes[at] = word[0],
         2 => {
@@ -81,7 +81,7 @@ fn spoil(random: &mut Random, writing: &mut Writing, pages_total: PageNumber) {
             bytes[32..].fill_with(|| random.next() as u8);
         }
     };
-    writing.write(page, write).unwrap();
+    writing.write(page, |page| page.change(0..PAGE_BYTES, write)).unwrap();
 }
 
 /// Everything that there is to do; whether anything was refused.

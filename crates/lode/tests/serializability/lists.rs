@@ -50,8 +50,8 @@ fn read(pages: &impl PageRead, page: PageNumber) -> Result<Vec<u64>> {
 fn append(pages: &mut impl PageWrite, page: PageNumber, value: u64) -> Result<()> {
     pages.write(page, |bytes| {
         let count = page::u64_at(bytes, COUNT);
-        page::put_u64(bytes, VALUES + 8 * count as usize, value);
-        page::put_u64(bytes, COUNT, count + 1);
+        bytes.put_u64(VALUES + 8 * count as usize, value);
+        bytes.put_u64(COUNT, count + 1);
     })
 }
 

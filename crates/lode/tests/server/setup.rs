@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lode::internals::disk::Memory;
 use lode::internals::error::Result;
-use lode::internals::page::{self, PAGE_BYTES, PageKind, PageNumber};
+use lode::internals::page::{PAGE_BYTES, PageKind, PageNumber};
 use lode::remote::Remote;
 use lode::server::{Address, Listener, Server};
 use lode::{Database, LodeError, PageRead, PageWrite, Tactics};
@@ -28,7 +28,7 @@ pub fn get(pages: &impl PageRead, page: PageNumber) -> Result<u64> {
 }
 
 pub fn put(pages: &mut impl PageWrite, page: PageNumber, word: u64) -> Result<()> {
-    pages.write(page, |bytes| page::put_u64(bytes, PLACE, word))
+    pages.write(page, |bytes| bytes.put_u64(PLACE, word))
 }
 
 /// A page for each account, with the money that it begins with.

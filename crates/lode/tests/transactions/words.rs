@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lode::internals::error::Result;
-use lode::internals::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
+use lode::internals::page::{PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use lode::internals::space::FilePages;
 use lode::{Database, PageRead, PageWrite, Reading, Tactics};
 
@@ -27,7 +27,7 @@ pub fn tactics(text: &str) -> Tactics {
 pub fn put(pages: &mut impl PageWrite, page: PageNumber, place: usize, word: u64) -> Result<()> {
     let at = PLACES[place];
     if place.is_multiple_of(3) {
-        return pages.write(page, |bytes| page::put_u64(bytes, at, word));
+        return pages.write(page, |bytes| bytes.put_u64(at, word));
     }
     let range = |_: &PageBytes| Ok(at..at + size_of::<u64>());
     pages.write_range(page, range, |bytes| bytes.copy_from_slice(&word.to_le_bytes()))?

@@ -8,7 +8,7 @@ use lode::internals::owner::Owner;
 use lode::internals::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use lode::internals::pages::Version;
 use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
-use lode::{Database, LodeError, PageRead, PageWrite, Pinned, Reading, View, Writing};
+use lode::{Database, LodeError, PageMut, PageRead, PageWrite, Pinned, Reading, View, Writing};
 use pyo3::prelude::*;
 
 use super::error::{failure, over};
@@ -240,7 +240,7 @@ impl PageWrite for EitherWriting {
     fn write<R>(
         &mut self,
         page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
+        change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         writing!(self, pages => pages.write(page, change))
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::{Btree, check};
 use super::{empty, number, whole};
 use crate::error::{LodeError, Result};
-use crate::page::{PAGE_BYTES, PageNumber, offset, put_u16, put_u32};
+use crate::page::{PAGE_BYTES, PageNumber, offset};
 use crate::pages::memory::MemoryPages;
 use crate::pages::{PageRead, PageWrite};
 
@@ -87,7 +87,7 @@ fn a_child_above_itself_is_seen() {
     let (mut pages, tree) = tree();
     let root = tree.root();
     pages
-        .write(root, |bytes| put_u32(bytes, super::super::layout::offset::FIRST_CHILD, root))
+        .write(root, |bytes| bytes.put_u32(super::super::layout::offset::FIRST_CHILD, root))
         .unwrap();
     corrupt(tree.get(&pages, &[0], |_| ()));
     corrupt(tree.insert(&mut pages, &[0], b""));
@@ -106,8 +106,8 @@ fn a_chain_in_a_circle_is_seen() {
     }
     for &leaf in &leaves {
         let links = pages.read(leaf, |view| (view.next(), view.previous())).unwrap();
-        pages.write(leaf, |bytes| put_u32(bytes, offset::NEXT, leaf)).unwrap();
-        pages.write(leaf, |bytes| put_u32(bytes, offset::PREVIOUS, leaf)).unwrap();
+        pages.write(leaf, |bytes| bytes.put_u32(offset::NEXT, leaf)).unwrap();
+        pages.write(leaf, |bytes| bytes.put_u32(offset::PREVIOUS, leaf)).unwrap();
         corrupt(check(&pages, tree.root()));
         let mut cursor = tree.forwards(&pages, ..).unwrap();
         let ended = loop {
@@ -118,8 +118,8 @@ fn a_chain_in_a_circle_is_seen() {
             }
         };
         corrupt(ended);
-        pages.write(leaf, |bytes| put_u32(bytes, offset::NEXT, links.0)).unwrap();
-        pages.write(leaf, |bytes| put_u32(bytes, offset::PREVIOUS, links.1)).unwrap();
+        pages.write(leaf, |bytes| bytes.put_u32(offset::NEXT, links.0)).unwrap();
+        pages.write(leaf, |bytes| bytes.put_u32(offset::PREVIOUS, links.1)).unwrap();
     }
 }
 
@@ -127,7 +127,7 @@ fn a_chain_in_a_circle_is_seen() {
 fn a_count_beyond_the_page_is_seen() {
     let (mut pages, tree) = tree();
     for page in all_pages(&pages) {
-        pages.write(page, |bytes| put_u16(bytes, offset::COUNT, u16::MAX)).unwrap();
+        pages.write(page, |bytes| bytes.put_u16(offset::COUNT, u16::MAX)).unwrap();
     }
     corrupt(check(&pages, tree.root()));
     corrupt(tree.insert(&mut pages, b"key", b""));
@@ -148,7 +148,7 @@ proptest! {
         let all = all_pages(&pages);
         for (page, at, byte) in damages {
             let page = all[page.index(all.len())];
-            pages.write(page, |bytes| bytes[at] = byte).unwrap();
+            pages.write(page, |bytes| bytes.put_u8(at, byte)).unwrap();
         }
         drop(check(&pages, tree.root()));
         drop(ask_all(&mut pages, tree));

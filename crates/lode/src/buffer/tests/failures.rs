@@ -108,7 +108,7 @@ fn a_panic_lets_every_page_go() {
         assert!(catch_unwind(AssertUnwindSafe(in_a_look)).is_err());
         let latched = || {
             let mut latched = buffer.latch(8).unwrap();
-            latched[super::WORD] = 1;
+            latched.page_mut().put_u8(super::WORD, 1);
             panic!("on purpose");
         };
         assert!(catch_unwind(AssertUnwindSafe(latched)).is_err());

@@ -3,6 +3,7 @@
 mod contents;
 mod eviction;
 mod failures;
+mod frames;
 mod huge;
 mod lending;
 mod pins;
@@ -153,7 +154,7 @@ fn word(buffer: &Buffer, page: PageNumber) -> u64 {
 }
 
 fn set_word(buffer: &Buffer, page: PageNumber, value: u64) {
-    page::put_u64(&mut buffer.latch(page).unwrap(), WORD, value);
+    buffer.latch(page).unwrap().page_mut().put_u64(WORD, value);
 }
 
 /// Whether a page is in memory, without bringing or using it.

@@ -143,7 +143,8 @@ fn try_latch(buffer: &Buffer, page: u32) -> Option<crate::buffer::Latched<'_>> {
     let state = buffer.state_of(page);
     state.latch(state.load(), true).then(|| {
         let mut latched = crate::buffer::Latched::take(buffer, page);
-        latched[super::WORD + 8] ^= 1;
+        let byte = latched[super::WORD + 8] ^ 1;
+        latched.page_mut().put_u8(super::WORD + 8, byte);
         latched
     })
 }

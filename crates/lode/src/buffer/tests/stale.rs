@@ -64,7 +64,7 @@ fn a_refreshed_page_has_another_version_and_is_not_written() {
     buffer.refresh(7, |_| false);
     assert!(buffer.try_read_version(7, version, |_| ()).is_some(), "nothing was changed");
     buffer.refresh(7, |bytes| {
-        page::put_u64(bytes, WORD, 70);
+        bytes.put_u64(WORD, 70);
         true
     });
     assert_eq!(buffer.try_read_version(7, version, |_| ()), None);
@@ -84,8 +84,8 @@ fn readers_are_not_torn_by_refreshes() {
             for round in 0..300_u64 {
                 word(&buffer, 7);
                 buffer.refresh(7, |bytes| {
-                    page::put_u64(bytes, WORD, round);
-                    page::put_u64(bytes, PAGE_BYTES - 8, round);
+                    bytes.put_u64(WORD, round);
+                    bytes.put_u64(PAGE_BYTES - 8, round);
                     true
                 });
                 if round % 16 == 0 {

@@ -42,7 +42,7 @@ fn change(buffer: &Buffer, page: PageNumber) {
     let mut latched = buffer.latch(page).unwrap();
     for at in (64..PAGE_BYTES).step_by(8) {
         let word = page::u64_at(&latched, at);
-        page::put_u64(&mut latched, at, word + 1);
+        latched.page_mut().put_u64(at, word + 1);
     }
 }
 

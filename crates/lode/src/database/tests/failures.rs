@@ -9,7 +9,7 @@ use crate::error::{LodeError, Result};
 
 fn commit_one(database: &Database, page: PageNumber, value: u64) -> Result<()> {
     let mut writing = database.writing();
-    writing.write(page, |bytes| page::put_u64(bytes, AT, value))?;
+    writing.write(page, |bytes| bytes.put_u64(AT, value))?;
     writing.commit()
 }
 
@@ -56,9 +56,10 @@ fn a_full_disk_stops_who_begins_something_and_nobody_else() {
         let mut refused = 0;
         for round in 1..=60 {
             let mut writing = database.writing();
-            let written = pages.iter().take(round % 41).try_for_each(|&page| {
-                writing.write(page, |bytes| page::put_u64(bytes, AT, round as u64))
-            });
+            let written = pages
+                .iter()
+                .take(round % 41)
+                .try_for_each(|&page| writing.write(page, |bytes| bytes.put_u64(AT, round as u64)));
             match written.and_then(|()| writing.commit()) {
                 Ok(()) if round % 41 > 0 => value = round as u64,
                 Ok(()) => {}

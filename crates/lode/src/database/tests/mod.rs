@@ -52,7 +52,7 @@ fn put(writing: &mut Writing, page: PageNumber, value: u64) {
     writing
         .write(page, |bytes| {
             for at in (AT..PAGE_BYTES).step_by(8) {
-                page::put_u64(bytes, at, value);
+                bytes.put_u64(at, value);
             }
         })
         .unwrap();

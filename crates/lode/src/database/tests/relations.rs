@@ -164,7 +164,7 @@ fn two_that_read_a_relation_and_then_change_it_are_a_deadlock_of_which_one_goes_
                 let mut writing = database.writing();
                 get(&writing, page);
                 read.wait();
-                writing.write(page, |bytes| page::put_u64(bytes, AT, 1))?;
+                writing.write(page, |bytes| bytes.put_u64(AT, 1))?;
                 writing.commit()
             })
         };

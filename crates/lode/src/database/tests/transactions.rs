@@ -59,7 +59,7 @@ fn page_grain_logs_two_pages_for_one_byte_and_page_diff_does_not() {
         let pages = allocate(&database, 1);
         let before = database.counters().unwrap().log.record_bytes;
         let mut writing = database.writing();
-        writing.write(pages[0], |page| page[AT] = 1).unwrap();
+        writing.write(pages[0], |page| page.put_u8(AT, 1)).unwrap();
         writing.commit().unwrap();
         let logged = database.counters().unwrap().log.record_bytes - before;
         assert!(bytes.contains(&logged), "{text}: {logged}");

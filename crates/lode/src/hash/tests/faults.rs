@@ -5,7 +5,8 @@ use crate::error::{LodeError, Result};
 use crate::hash::mixing::mix;
 use crate::hash::table::{self, SLOTS};
 use crate::hash::{Hash, directory};
-use crate::page::{self, NO_PAGE, PageBytes, PageNumber, put_u64};
+use crate::page::{self, NO_PAGE, PAGE_BYTES, PageNumber};
+use crate::page_mut::PageMut;
 use crate::pages::memory::MemoryPages;
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
@@ -26,10 +27,10 @@ fn pages_of(pages: &MemoryPages, hash: Hash) -> [PageNumber; 3] {
 
 #[test]
 fn a_structure_that_contradicts_itself_is_told_and_ends_nothing() {
-    type Damage = fn(&mut PageBytes);
-    let as_free: Damage = |bytes| bytes[page::offset::KIND] = 0;
-    let too_deep: Damage = |bytes| bytes[page::offset::LEVEL] = 200;
-    let leads_nowhere: Damage = |bytes| bytes[32..].fill(0);
+    type Damage = fn(&mut PageMut<'_>);
+    let as_free: Damage = |bytes| bytes.put_u8(page::offset::KIND, 0);
+    let too_deep: Damage = |bytes| bytes.put_u8(page::offset::LEVEL, 200);
+    let leads_nowhere: Damage = |bytes| bytes.clear(32..PAGE_BYTES);
     let whole = || filled((0..700).map(|value| (1, value)));
     for (which, damage) in [(0, as_free), (0, too_deep), (0, leads_nowhere), (1, as_free)] {
         let (mut pages, hash) = whole();
@@ -74,14 +75,14 @@ fn a_chain_that_bites_its_tail_is_told() {
 
 #[test]
 fn the_check_sees_a_misplaced_entry_a_wrong_count_and_a_foreign_file() {
-    let damages: [fn(&mut PageBytes); 6] = [
-        |bytes| bytes[page::offset::COUNT] ^= 1,
-        |bytes| bytes[page::offset::FILE] ^= 1,
-        |bytes| bytes[page::offset::LEVEL] ^= 1,
-        |bytes| bytes[32..64].fill(0xFF),
+    let damages: [fn(&mut PageMut<'_>); 6] = [
+        |bytes| bytes.put_u8(page::offset::COUNT, bytes[page::offset::COUNT] ^ 1),
+        |bytes| bytes.put_u8(page::offset::FILE, bytes[page::offset::FILE] ^ 1),
+        |bytes| bytes.put_u8(page::offset::LEVEL, bytes[page::offset::LEVEL] ^ 1),
+        |bytes| bytes.put(32, &[0xFF; 32]),
         |bytes| {
             let unused = (0..SLOTS).find(|slot| bytes[32 + slot / 8] >> (slot % 8) & 1 == 0);
-            put_u64(bytes, 64 + unused.unwrap() * 16 + 8, 1);
+            bytes.put_u64(64 + unused.unwrap() * 16 + 8, 1);
         },
         |bytes| {
             let entries: Vec<_> = table::entries(bytes).map(|(key, _)| (!key, 0)).collect();

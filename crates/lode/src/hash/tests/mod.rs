@@ -198,15 +198,15 @@ proptest! {
         key in any::<u64>(),
         resume in 0..400_usize,
     ) {
-        let mut page = AlignedPage(bytes.try_into().unwrap());
-        page.0[page::offset::KIND] = PageKind::HashBucket as u8;
+        let mut page = AlignedPage::new(bytes.try_into().unwrap());
+        page[page::offset::KIND] = PageKind::HashBucket as u8;
         let view = View::of(&page);
         search::probe(view, key, mix(key));
         prop_assert!(search::values_of(view, key, mix(key), resume).count <= 8);
-        let _ = table::fault(&page.0);
-        table::remove_any(&mut page.0);
-        table::insert(&mut page.0, (key, key));
-        table::remove(&mut page.0, (key, key));
+        let _ = table::fault(&page);
+        table::remove_any(&mut page.page_mut());
+        table::insert(&mut page.page_mut(), (key, key));
+        table::remove(&mut page.page_mut(), (key, key));
     }
 }
 

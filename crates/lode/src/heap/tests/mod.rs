@@ -205,7 +205,7 @@ fn a_damaged_list_changes_no_page_of_another() {
     pages
         .write(ids[0].page, |bytes| {
             assert_eq!(bytes[page::offset::LEVEL], 1);
-            page::put_u32(bytes, page::offset::PREVIOUS, others.page);
+            bytes.put_u32(page::offset::PREVIOUS, others.page);
         })
         .unwrap();
     let mut gains = first[8..].iter().map(|id| heap.delete(&mut pages, **id));

@@ -119,7 +119,7 @@ proptest! {
         }
         let count = pages.allocated();
         for (page, at, byte) in damage {
-            pages.write(4 + page.index(count) as u32, |bytes| bytes[at] = byte).unwrap();
+            pages.write(4 + page.index(count) as u32, |bytes| bytes.put_u8(at, byte)).unwrap();
         }
         let _ = heap.check(&pages);
         for step in steps {

@@ -49,8 +49,8 @@ fn a_good_reference_needs_one_look_and_no_slots() {
     let reference = heap.reference(&pages, ids[0]).unwrap();
     pages
         .write(ids[0].page, |bytes| {
-            page::put_u16(bytes, page::offset::COUNT, 0);
-            bytes[PAGE_BYTES - 8..].fill(0);
+            bytes.put_u16(page::offset::COUNT, 0);
+            bytes.clear(PAGE_BYTES - 8..PAGE_BYTES);
         })
         .unwrap();
     assert_eq!(heap.try_read_at(&pages, reference, first_word), Some(7));
@@ -139,7 +139,7 @@ fn a_record_under_another_s_tag_is_damage_to_all() {
     let at = heap.read(&pages, ids[0], |_, at, _| at).unwrap() - TAG_BYTES;
     let is_told = |result: Result<()>| matches!(result, Err(LodeError::Corrupt { .. }));
     for word in [tag(ids[1], pages.salt()), tag(ids[0], 0), ids[1].to_u64(), 0] {
-        pages.write(ids[0].page, |bytes| page::put_u64(bytes, at, word)).unwrap();
+        pages.write(ids[0].page, |bytes| bytes.put_u64(at, word)).unwrap();
         assert!(is_told(heap.get(&pages, ids[0]).map(drop)), "{word:x}");
         assert!(is_told(heap.reference(&pages, ids[0]).map(drop)), "{word:x}");
         assert!(is_told(heap.change(&mut pages, ids[0], |_| ())), "{word:x}");

@@ -1,7 +1,16 @@
 use super::{FIRST_BYTE, GAP_WORDS, Runs, apply, difference};
-use crate::error::LodeError;
+use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes};
+use crate::view::AlignedPage;
 use proptest::prelude::*;
+
+/// [`apply`], to bytes that are no page of the buffer.
+fn apply_to(runs: &Runs, bytes: &mut PageBytes) -> Result<()> {
+    let mut page = AlignedPage::new(*bytes);
+    let applied = apply(runs, &mut page.page_mut());
+    *bytes = *page;
+    applied
+}
 
 fn page(changes: &[(usize, u8)]) -> PageBytes {
     let mut bytes = [7; PAGE_BYTES];
@@ -75,7 +84,7 @@ fn runs_that_reach_where_they_must_not_are_damage() {
     for (at, length) in [(8, 8), (15, 4), (4092, 5), (4096, 1), (u16::MAX, 4), (16, 0)] {
         assert_eq!(Runs::decode(1, &runs(at, length)), None, "{at} {length}");
         let unchecked = Runs { count: 1, bytes: runs(at, length) };
-        let damage = apply(&unchecked, &mut page(&[]));
+        let damage = apply_to(&unchecked, &mut page(&[]));
         assert!(matches!(damage, Err(LodeError::Corrupt { .. })), "{at} {length}");
     }
     assert!(Runs::decode(1, &runs(4092, 4)).is_some());
@@ -91,7 +100,7 @@ fn lengths_that_are_no_multiple_of_four_are_filled() {
     runs.push(100, &[6]);
     assert_eq!(runs.as_bytes().len(), 4 + 8 + 4 + 4);
     let mut patched = page(&[]);
-    apply(&Runs::decode(2, runs.as_bytes()).unwrap(), &mut patched).unwrap();
+    apply_to(&Runs::decode(2, runs.as_bytes()).unwrap(), &mut patched).unwrap();
     let expected = page(&[(17, 1), (18, 2), (19, 3), (20, 4), (21, 5), (100, 6)]);
     assert_eq!(patched, expected);
 }
@@ -111,14 +120,14 @@ proptest! {
         prop_assert_eq!(Runs::decode(redo.count(), redo.as_bytes()), Some(redo.clone()));
 
         let mut patched = before;
-        apply(&redo, &mut patched).unwrap();
+        apply_to(&redo, &mut patched).unwrap();
         prop_assert_eq!(&patched[16..], &after[16..]);
         prop_assert_eq!(&patched[..16], &before[..16]);
-        apply(&difference(&after, &before), &mut patched).unwrap();
+        apply_to(&difference(&after, &before), &mut patched).unwrap();
         prop_assert_eq!(patched, before);
 
         let mut replaced = before;
-        apply(&Runs::whole(&after), &mut replaced).unwrap();
+        apply_to(&Runs::whole(&after), &mut replaced).unwrap();
         prop_assert_eq!(&replaced[16..], &after[16..]);
     }
 
@@ -128,9 +137,9 @@ proptest! {
         bytes in prop::collection::vec(prop_oneof![Just(0), Just(16), any::<u8>()], 0..64),
     ) {
         if let Some(runs) = Runs::decode(count, &bytes) {
-            apply(&runs, &mut page(&[])).unwrap();
+            apply_to(&runs, &mut page(&[])).unwrap();
         }
-        let _ = apply(&Runs { count, bytes }, &mut page(&[]));
+        let _ = apply_to(&Runs { count, bytes }, &mut page(&[]));
     }
 }
 
@@ -149,7 +158,7 @@ proptest! {
         }
         let runs = Runs::of_zeros(&after);
         let mut found: PageBytes = [0; PAGE_BYTES];
-        apply(&runs, &mut found).unwrap();
+        apply_to(&runs, &mut found).unwrap();
         prop_assert_eq!(&found[..], &after[..]);
         // Where an eighth of the page and more stayed zeros, they are not logged.
         let zeros = after.chunks(64).filter(|stride| stride.iter().all(|byte| *byte == 0)).count();
