@@ -34,10 +34,10 @@ const ROUNDS: usize = 7;
 /// Repetitions of what is not done page by page.
 const TIMES: u64 = 20_000;
 const SYNCS: u64 = 20;
-/// What lode may make of a bare fault.
+/// The most that lode may take, as a multiple of a bare fault.
 const TARGET: f64 = 1.2;
 
-/// What is printed, in this order: its name, and what the paper measured for UNIX and for SPIN, in
+/// The rows printed, in this order: its name, and what the paper measured for UNIX and for SPIN, in
 /// us, where it has the same.
 const ROWS: [(&str, &str, &str); 19] = [
     ("null call of the system", "2.14", "6.11"),
@@ -154,7 +154,7 @@ fn store_to(memory: &mut [u8], step: usize) -> f64 {
     (now_ns() - start) as f64 / pages as f64
 }
 
-/// What needs nothing of lode's.
+/// The costs that need nothing of lode's.
 fn bare() -> Outcome<Costs> {
     let mut costs = Costs::new();
     let mut note = |name: &str, ns: f64| costs.insert(name.to_owned(), ns);
@@ -273,7 +273,7 @@ fn lode_itself() -> Outcome<Costs> {
         ("kernel", "fault in the kernel, lode", ""),
     ] {
         let text = format!("detect={detect}&durability=none&checkpoint=1GiB");
-        // What this machine cannot do is not among the rows.
+        // A way that this machine lacks has no row.
         let Ok((database, pages)) = in_memory(&text) else { continue };
         let mut writing = database.writing();
         let start = now_ns();

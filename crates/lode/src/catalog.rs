@@ -76,7 +76,7 @@ impl FileKind {
     }
 }
 
-/// What the catalog says of a file.
+/// A file's entry in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its name: 1 to [`NAME_BYTES_MAX`] bytes without a zero among them.

@@ -13,11 +13,11 @@ pub const PAGE_BYTES: usize = 4096;
 /// Bytes of the header; the rest belongs to the page's kind.
 pub const HEADER_BYTES: usize = 32;
 
-/// What has been allocated together and is scanned together: a heap, an index. Its number stands
-/// in its pages' headers.
+/// A number of pages that were allocated together and are scanned together: a heap, an index. Its
+/// number stands in its pages' headers.
 pub type FileNumber = u32;
 
-/// What the header of a page has for its file if it belongs to none.
+/// The file in a page's header if the page belongs to none.
 pub const NO_FILE: FileNumber = 0;
 
 /// Offsets of the header's fields.
@@ -43,7 +43,7 @@ pub mod offset {
 const _: () = assert!(offset::PREVIOUS + size_of::<PageNumber>() == HEADER_BYTES);
 const _: () = assert!(PAGE_BYTES.is_power_of_two() && PAGE_BYTES <= 1 << 15);
 
-/// What a page holds.
+/// The content of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PageKind {

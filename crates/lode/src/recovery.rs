@@ -25,7 +25,7 @@ use crate::page::{self, PAGE_BYTES, PageNumber};
 use crate::page_mut::PageMut;
 use crate::view::AlignedPage;
 
-/// What was found and done when a database that had not been closed was opened.
+/// The counts of opening a database that had not been closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recovery {
     /// Records read.
@@ -38,7 +38,7 @@ pub struct Recovery {
     pub pages: u64,
 }
 
-/// What the log says as a whole.
+/// The facts of the log as a whole.
 #[derive(Default)]
 struct Analysis {
     records: u64,
@@ -53,16 +53,16 @@ struct Analysis {
 /// How a transaction ended that did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
-    /// What it made of pages is in the log.
+    /// Its changes of pages are in the log.
     Logged,
     /// The pages that it had begun lie in their places.
     Placed,
 }
 
-/// What the changes of a page begin from.
+/// The state from which the changes of a page begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Base {
-    /// What lies in the volume; nothing in the log comes before it.
+    /// The page in the volume; nothing in the log comes before it.
     #[default]
     Volume,
     /// The image at this position.
@@ -261,7 +261,7 @@ impl<'a> Mending<'a> {
         (self.first..=self.last).contains(&page)
     }
 
-    /// What the changes of a page of this group begin from.
+    /// The state from which the changes of a page of this group begin.
     fn base_of(&self, page: PageNumber) -> Option<Base> {
         let named = self.is_here(page).then(|| self.analysis.pages.get(&page)).flatten();
         named.copied()

@@ -1,9 +1,9 @@
 //! Regions: pages of a program's own bytes, to be mapped as memory; `docs/lode-format.md` draws
 //! them.
 //!
-//! What Rhino's paper calls a storage object. A region knows which pages it has, in which order,
-//! and nothing of what lies in them: [`crate::Writing::map`] gives them to a program as plain
-//! memory, a page's 4,064 bytes behind its header of 32.
+//! Rhino's paper calls it a storage object. A region knows which pages it has, in which order, and
+//! nothing of what lies in them: [`crate::Writing::map`] gives them to a program as plain memory, a
+//! page's 4,064 bytes behind its header of 32.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -91,7 +91,7 @@ impl Region {
                 (list, listed) = (next, 0);
             }
             let page = pages.allocate(self.file, PageKind::Region)?;
-            // What lay there before it was free is nobody's.
+            // Bytes from before the page was free belong to nobody.
             pages.write(page, |bytes| page::format(bytes, PageKind::Region, self.file))?;
             pages.write(list, |bytes| {
                 bytes.put_u32(entry_at(listed), page);
@@ -152,7 +152,7 @@ impl Region {
         Ok(())
     }
 
-    /// What a list page names, and the next one.
+    /// The pages that a list page names, and the next one.
     fn named(self, view: View<'_>) -> Option<(Vec<PageNumber>, PageNumber)> {
         let count = usize::from(view.count());
         let is_list = view.kind() == PageKind::Region as u8

@@ -33,7 +33,7 @@ pub mod offset {
 
 const _: () = assert!(offset::MAGIC == HEADER_BYTES && offset::GENERATION.is_multiple_of(8));
 
-/// What does not change while a volume lives.
+/// The facts that do not change while a volume lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Superblock {
     /// Pages of an extent.

@@ -33,7 +33,7 @@ impl AlignedPage {
         Self::new([0; PAGE_BYTES])
     }
 
-    /// What a view shows.
+    /// A copy of the page that a view shows.
     pub fn copy_of(view: View<'_>) -> Self {
         let mut copy = Self::zeros();
         view.copy_to(&mut copy);
@@ -91,7 +91,7 @@ pub struct View<'a> {
     lifetime: PhantomData<&'a AlignedPage>,
 }
 
-/// What a page's header says of what it holds.
+/// A page's kind, level, count and file, as its header has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Own {
     pub(crate) kind: u8,
@@ -275,7 +275,7 @@ impl<'a> View<'a> {
         self.eight(at, 2) as u16
     }
 
-    /// What the header says of the page at one look: all of it lies in a word.
+    /// The same of the page, read at once: they lie in one word.
     #[inline]
     pub(crate) fn own(self) -> Own {
         const { assert!(offset::KIND.is_multiple_of(8) && offset::FILE + 4 == offset::KIND + 8) };

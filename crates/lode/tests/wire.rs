@@ -1,5 +1,5 @@
-//! What comes over the page server's wire may be anything, under a checksum that fits: both ends
-//! answer what it says or that it says nothing, and make no room for what did not come.
+//! The page server's wire may bring anything, under a checksum that fits: both ends answer what it
+//! says or that it says nothing, and make no room for what did not come.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// 40 in memory, in a list that had to grow once more and has a copy of itself meanwhile.
 const TAKEN_PER_BYTE: usize = 12;
 
-/// What an answer takes at the least: a page, and a list's first places.
+/// The least that an answer takes: a page, and a list's first places.
 const TAKEN_ANYWAY: usize = 2 * PAGE_BYTES;
 
 /// The system's memory, with a count of what this thread has of it.
@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What runs, and the most memory that it had at a time.
+/// The result of `run`, and the most memory that it had at a time.
 fn weighed<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     TAKEN_MOST.set(before);
@@ -98,7 +98,7 @@ fn hear(kind: u8, content: &[u8]) -> bool {
     true
 }
 
-/// What has a length, a count or a text in it.
+/// Messages that have a length, a count or a text in them.
 fn examples() -> Vec<(u8, Vec<u8>)> {
     let (before, mut after) = ([0; PAGE_BYTES], [0; PAGE_BYTES]);
     (after[100], after[2_000], after[PAGE_BYTES - 1]) = (7, 8, 9);
@@ -134,7 +134,7 @@ fn examples() -> Vec<(u8, Vec<u8>)> {
     examples
 }
 
-/// What may have happened to a content on its way.
+/// The damage that a content may take on its way.
 #[derive(Debug, Clone)]
 enum Mutation {
     Word { at: prop::sample::Index, word: u32 },

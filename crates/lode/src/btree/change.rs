@@ -237,7 +237,7 @@ fn merge(pages: &mut impl PageWrite, parent: PageNumber, index: usize) -> Result
     Ok(None)
 }
 
-/// What two pages take at least when they are merged: only a header and a prefix can be saved.
+/// The least that two pages take when they are merged: only a header and a prefix can be saved.
 fn used_bytes_min(pages: &impl PageRead, left: PageNumber, right: PageNumber) -> Result<usize> {
     let used = |page| {
         let header = pages.read(page, |view| Header::of(&view.copy()))?;

@@ -118,7 +118,7 @@ pub(super) fn remove(bytes: &mut PageMut<'_>, position: usize) -> Result<(), Cor
     Ok(())
 }
 
-/// What is left of a page after something was removed from it.
+/// The rest of a page after something was removed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// Enough.

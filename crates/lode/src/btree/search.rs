@@ -99,7 +99,7 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
         let from = (share as usize).saturating_sub(REACH).min(last - 2 * REACH);
         let passed = |at| usize::from(self.head(from + at) < limit);
         let passed = (0..=2 * REACH).map(passed).sum::<usize>();
-        // What lies before the first and behind the last that were read is not known.
+        // Heads before the first that was read, and behind the last, are not known.
         let is_known = passed <= 2 * REACH && (passed > 0 || from == 0);
         is_known.then_some(from + passed)
     }
@@ -125,7 +125,7 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
     fn compare(self, position: usize, key: &[u8]) -> Ordering {
         let key_bytes = self.key_bytes(position);
         if key_bytes.min(key.len()) <= HEAD_BYTES {
-            // What is no longer than the head begins the other, whose next bytes are zeros.
+            // A key no longer than the head begins the other, whose next bytes are zeros.
             return key_bytes.cmp(&key.len());
         }
         let body = self.body(position);

@@ -57,7 +57,7 @@ pub(super) struct UnpackedNode {
     entries: Vec<Entry>,
 }
 
-/// What a page takes, with the prefix of that length.
+/// The size of a page with the prefix of that length.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Size {
     pub prefix_bytes: usize,
@@ -226,18 +226,18 @@ impl UnpackedNode {
         Size { prefix_bytes, page_bytes: slots_at(prefix_bytes) + entries_bytes }
     }
 
-    /// What the page takes, to the byte.
+    /// The page's size, to the byte.
     pub fn page_bytes(&self) -> usize {
         self.range_bytes(&(0..self.count()))
     }
 
-    /// What a page with these entries takes.
+    /// The size of a page with these entries.
     pub fn range_bytes(&self, range: &Range<usize>) -> usize {
         self.size_of(range, self.prefix_bytes(range)).page_bytes
     }
 
-    /// What the page would take with one more entry at its end, if it takes `now` without it:
-    /// counted anew only when the prefix becomes shorter.
+    /// The page's size with one more entry at its end, if it is `now` without it: counted anew only
+    /// when the prefix becomes shorter.
     pub fn size_with(&self, item: &Item<'_>, now: Size) -> Size {
         let key_bytes = item.key.len();
         let prefix_bytes =
@@ -287,7 +287,7 @@ impl UnpackedNode {
     }
 }
 
-/// What an entry is written to: a page, or bytes that are going to be one.
+/// The target of an entry: a page, or bytes that are going to be one.
 pub(super) trait Put {
     /// Put bytes there.
     fn put(&mut self, at: usize, bytes: &[u8]);

@@ -115,7 +115,7 @@ const _: () = assert!(offset_of!(Buffer, pages) + size_of::<Reservation>() <= LI
 /// Bytes that processors hand to each other at once.
 const LINE_BYTES: usize = 64;
 
-/// What lies on cache lines of its own; two, because processors prefetch the neighbour.
+/// Places a value on cache lines of its own; two, because processors prefetch the neighbour.
 #[repr(align(128))]
 struct OwnLine<T>(T);
 
@@ -315,7 +315,7 @@ impl Buffer {
         self.pages_total.load(Ordering::Acquire)
     }
 
-    /// What has happened since the buffer was made. Hits are not counted.
+    /// The counters since the buffer was made. Hits are not counted.
     pub fn counters(&self) -> Counters {
         Counters {
             pages_resident: self.budget.pages_in_use() as u64,

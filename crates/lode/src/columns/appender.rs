@@ -59,7 +59,7 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// What `pages` says.
+    /// The error of `pages`.
     pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<()> {
         if !self.rows.is_empty() {
             self.put_chunk(pages)?;

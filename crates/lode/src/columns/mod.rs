@@ -40,7 +40,7 @@ pub const VALUE_BYTES: usize = PAGE_BYTES - VALUES_AT;
 /// Where the values of a page begin.
 pub const VALUES_AT: usize = 64;
 
-/// What stands in the header's `level`.
+/// The values of the header's `level`.
 mod level {
     pub(super) const ROOT: u8 = 255;
     pub(super) const CHUNK: u8 = 1;

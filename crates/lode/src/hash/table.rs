@@ -57,7 +57,7 @@ const _: () = assert!(offset::SLOTS + SLOTS * SLOT_BYTES == PAGE_BYTES);
 const _: () = assert!(64 % GROUP_SLOTS == 0);
 const _: () = assert!(ENTRIES_MAX < SLOTS && 2 * QUARTER <= ENTRIES_MAX);
 
-/// What became of a change to one page.
+/// The outcome of a change to one page.
 pub(super) enum Change {
     /// Done: entries in the page now, and the next page of the bucket.
     Done { count: usize, next: PageNumber },
@@ -159,7 +159,7 @@ pub(super) fn set_next(bytes: &mut PageMut<'_>, next: PageNumber) {
     bytes.put_u32(page::offset::NEXT, next);
 }
 
-/// What is wrong with the page's table, if anything is.
+/// The defect of the page's table, if it has one.
 pub(super) fn fault(bytes: &PageBytes) -> Option<&'static str> {
     let used = (0..SLOTS).filter(|&slot| is_used(bytes, slot)).count();
     let bits: u32 = (0..USED_WORDS).map(|word| used_word(bytes, word).count_ones()).sum();

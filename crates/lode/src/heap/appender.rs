@@ -79,7 +79,7 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// What `pages` says.
+    /// The error of `pages`.
     pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<()> {
         if self.page == NO_PAGE {
             return Ok(());

@@ -35,7 +35,7 @@ pub(super) mod offset {
     pub(crate) const LISTS: usize = 48;
 }
 
-/// What stands in the header's `level`: the class on whose list a page is, or one of these.
+/// The values of the header's `level`: the class on whose list a page is, or one of these.
 pub(super) mod page_state {
     /// On no list.
     pub(crate) const UNLISTED: u8 = 0;

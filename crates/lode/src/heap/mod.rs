@@ -43,7 +43,7 @@ pub const RECORD_BYTES_MAX: usize = slotted::RECORD_BYTES_MAX - TAG_BYTES;
 /// The word in front of a record.
 const TAG_BYTES: usize = size_of::<u64>();
 
-/// What a slot holds: a slot's flags.
+/// The kinds of a slot's content: a slot's flags.
 mod flag {
     /// A tag, and the record that carries it.
     pub(super) const RECORD: u8 = 0;
@@ -60,7 +60,7 @@ pub struct Heap {
     root: PageNumber,
 }
 
-/// What a slot turned out to hold.
+/// The content that a slot turned out to have.
 enum Seen<R> {
     Record(R),
     Stub(RecordId),
@@ -368,7 +368,7 @@ fn tagged(tag: u64, record: &[u8]) -> Vec<u8> {
     [&tag.to_le_bytes(), record].concat()
 }
 
-/// Whose bytes these are, if they begin with a tag.
+/// The record that these bytes belong to, if they begin with a tag.
 #[inline]
 fn owner(tagged: &[u8], key: u64) -> Option<RecordId> {
     id_of(u64::from_le_bytes(*tagged.first_chunk()?), key)

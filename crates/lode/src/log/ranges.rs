@@ -20,7 +20,7 @@ type Place = (u16, u16);
 
 const _: () = assert!(PAGE_BYTES <= u16::MAX as usize);
 
-/// What was said of one page, and what lay there.
+/// The ranges declared of one page, and the bytes that lay there.
 #[derive(Debug, Clone, Default)]
 pub struct Ranges {
     places: Vec<Place>,
@@ -67,7 +67,7 @@ impl Ranges {
         }
     }
 
-    /// What lies there now, a run for each range, in pieces that a record has room for.
+    /// The bytes that lie there now, a run for each range, in pieces that a record has room for.
     pub fn redo<'a>(&'a self, page: &'a PageBytes) -> impl Iterator<Item = Runs> + 'a {
         let mut rest = self.places.as_slice();
         std::iter::from_fn(move || {

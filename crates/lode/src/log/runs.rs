@@ -54,9 +54,9 @@ impl Runs {
         runs
     }
 
-    /// What turns a page of zeros into this one, but for checksum and lsn. A page with few zeros is
-    /// one run up to its last byte that is none: to look for the gaps takes longer than to log
-    /// them.
+    /// The runs that turn a page of zeros into this one, but for checksum and lsn. A page with few
+    /// zeros is one run up to its last byte that is none: to look for the gaps takes longer than to
+    /// log them.
     pub fn of_zeros(page: &PageBytes) -> Self {
         let is_zero = |stride: &&[u8; STRIDE_BYTES]| stride.iter().all(|byte| *byte == 0);
         let strides = page.as_chunks::<STRIDE_BYTES>().0;
@@ -130,8 +130,8 @@ impl Runs {
     }
 }
 
-/// What turns `before` into `after`, but for checksum and lsn. With the pages exchanged it is what
-/// takes the change back.
+/// The runs that turn `before` into `after`, but for checksum and lsn. With the pages exchanged
+/// they take the change back.
 pub fn difference(before: &PageBytes, after: &PageBytes) -> Runs {
     let mut runs = Runs::default();
     let mut at = FIRST_BYTE / WORD_BYTES;

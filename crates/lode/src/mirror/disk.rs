@@ -25,7 +25,7 @@ pub enum AtOnce {
     All,
 }
 
-/// What a file holds, which says how a read of it can be judged.
+/// The kind of a file's content, by which a read of it can be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Pages, each with its checksum.
@@ -47,7 +47,7 @@ pub struct MirroredDisk {
     arms: [Arm; 2],
 }
 
-/// What is known of one copy's device.
+/// The state of one copy's device.
 #[derive(Default)]
 struct Arm {
     /// Where its last read ended.
@@ -186,7 +186,7 @@ impl MirroredDisk {
         }
         match to.write(range.start, bytes.bytes()) {
             Ok(()) => self.pair.count_mended(),
-            // What was read is right all the same; where the other cannot say that it is alone
+            // The bytes read are right all the same; where the other cannot say that it is alone
             // now, the next write finds that out.
             Err(error) => drop(self.pair.lose(side, &error, || self.is_current(side, &to))),
         }
@@ -229,7 +229,7 @@ impl MirroredDisk {
         self.settle(standings, outcomes, &files)
     }
 
-    /// What a call has come to that was made on the copies.
+    /// The outcome of a call made on the copies.
     fn settle(
         &self,
         standings: [Standing; 2],

@@ -1,4 +1,5 @@
-//! What a copy says of both, in a file of its own: two pages, written in turn.
+//! The state of both copies as one of them tells it, in a file of its own: two pages, written in
+//! turn.
 
 use std::io;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ mod offset {
 /// All of it in one sector, so that a write of it arrives or does not.
 const _: () = assert!(offset::END <= 512 && offset::EPOCH.is_multiple_of(8));
 
-/// What a copy holds, as it says.
+/// The content that a copy claims to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     /// Everything, and so does the other.
@@ -40,7 +41,7 @@ pub enum Claim {
     Incomplete,
 }
 
-/// What a copy says.
+/// The state that a copy tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
     pub claim: Claim,
@@ -97,7 +98,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// What a copy says; nothing where nothing was ever written.
+    /// Open the state of a copy; `None` where nothing was ever written.
     ///
     /// # Errors
     ///

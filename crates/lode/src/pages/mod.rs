@@ -1,4 +1,4 @@
-//! What an access method asks of the layer below: pages by number, and nothing else.
+//! The contract of access methods with the layer below: pages by number, and nothing else.
 //!
 //! To read and to write are two contracts, so that what only reads cannot be asked to write:
 //!

@@ -25,7 +25,7 @@ pub struct Pinned {
     _copy: Option<Arc<AlignedPage>>,
 }
 
-/// What a page is pinned in, and the locks under which it is.
+/// The buffer that a page is pinned in, and the locks that protect it.
 pub(crate) trait Keeper: Send + Sync {
     /// Let go of a page that was pinned.
     fn unpin(&self, page: PageNumber);

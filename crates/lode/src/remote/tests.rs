@@ -1,4 +1,4 @@
-//! What takes a look inside; the rest is in `tests/server`.
+//! The tests that look inside; the rest is in `tests/server`.
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ fn a_volume_that_grows_is_seen_to() {
         }
         assert_eq!(words(&first, &added), (1..30).collect::<Vec<u64>>(), "{text}");
         assert!(first.client.buffer.pages_total() > before);
-        // What was allocated and rolled back is allocated again.
+        // A page that was allocated and rolled back is allocated again.
         let allocate = |remote: &Remote| {
             let mut writing = remote.writing();
             let page = writing.allocate(9, PageKind::Heap).unwrap();

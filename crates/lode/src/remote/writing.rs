@@ -45,18 +45,18 @@ struct Changed {
     before: Before,
 }
 
-/// What is known of a page's changes, so that the server can be told.
+/// The record of a page's changes, from which the server is told.
 enum Before {
-    /// What it was: `log=page-diff`.
+    /// The page before them: `log=page-diff`.
     Page(Box<PageBytes>),
     /// Nothing, or that all of it may have changed.
     Unknown,
-    /// What was said: `log=set-range`.
+    /// The declared ranges: `log=set-range`.
     Ranges(Ranges),
 }
 
 impl Changed {
-    /// What the server is to be told, in pieces that a record has room for.
+    /// The changes to tell the server, in pieces that a record has room for.
     fn runs(&self) -> Vec<Runs> {
         match &self.before {
             Before::Page(before) => vec![difference(before, &self.after)],

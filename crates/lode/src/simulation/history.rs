@@ -170,7 +170,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// What is left at the end, or after a crash.
+    /// Play a session.
     fn play(mut self, image: &Image, model: &Model) -> Result<(Image, Model), String> {
         let simulation = image.simulation();
         let tactics = draw_tactics(self.random, self.mirrored);
@@ -262,7 +262,7 @@ impl Session<'_> {
         Rc::into_inner(crashes).expect("nobody looks any more").into_inner()
     }
 
-    /// What a crash has left, perhaps of a recovery that was cut short by another.
+    /// Look at the files after a crash, perhaps of a recovery that was cut short by another.
     fn look_after_crash(
         &mut self,
         image: Image,
@@ -411,7 +411,7 @@ enum Closing {
     Wrong(String),
 }
 
-/// What a crash of the program leaves, or of the machine.
+/// The files after a crash of the program, or of the machine.
 fn draw_image(random: &mut Random, simulation: &Simulation) -> Image {
     match random.below(3) {
         0 => simulation.killed(),

@@ -1,5 +1,5 @@
-//! What is known of the transactions: who wrote which version of which page, who had been told that
-//! it is committed, and so what may be there after a crash.
+//! The facts known of the transactions: who wrote which version of which page, who had been told
+//! that it is committed, and so what may be there after a crash.
 //!
 //! Each transaction that writes a page leaves its number there, and how often it wrote the page. So
 //! the reader of a page knows whose version that is. The versions of a page that were committed, or
@@ -20,7 +20,7 @@ const PLACES: [usize; 4] = [32, 40, 2_048, PAGE_BYTES - 8];
 /// A transaction's number in the model, from 1. 0 is what there was before.
 pub(super) type Writer = usize;
 
-/// What a page says: who wrote it last, and how often that one did.
+/// The version of a page: who wrote it last, and how often that one did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) writer: Writer,

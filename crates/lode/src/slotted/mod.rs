@@ -80,7 +80,7 @@ impl Corruption {
     }
 }
 
-/// What these functions answer.
+/// The result of these functions.
 pub type Result<T, E = Corruption> = std::result::Result<T, E>;
 
 /// Where a record lies in its page.
@@ -95,7 +95,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// What a slot says, on a page of `slots` slots.
+    /// The record that a slot describes, on a page of `slots` slots.
     #[inline]
     fn of(word: u32, slots: usize) -> Result<Option<Self>> {
         let at = (word & 0xffff) as usize;

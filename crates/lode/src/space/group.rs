@@ -51,7 +51,7 @@ pub(super) struct Place {
     pub(super) index: u32,
 }
 
-/// What a space page says of one extent.
+/// A space page's entry of one extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     /// 0 for none.

@@ -17,7 +17,7 @@ const WORDS: usize = EXTENTS / 2;
 /// Groups that a map knows.
 pub(super) const GROUPS: u32 = WORDS as u32 * u32::BITS;
 
-/// What the bits of a map say of their groups.
+/// The meaning of a map's bits for their groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Map {
     /// There may be extents without owner.

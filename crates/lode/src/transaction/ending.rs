@@ -38,7 +38,7 @@ impl Writing {
                 self.end();
             }
             Durability::Group => {
-                // What depends on this transaction comes later in the log, so others may go on.
+                // All that depends on this transaction comes later in the log, so others may go on.
                 self.end();
                 self.wait_for(commit, LogSync::Group)?;
             }
@@ -170,7 +170,7 @@ impl Drop for Writing {
             return;
         }
         if self.begun.get() || !self.changed.is_empty() {
-            // What failed here is told by whatever is done next.
+            // The next call tells of a failure here.
             let _ = self.roll_back();
         }
     }

@@ -40,7 +40,7 @@ pub trait LockSource: Sized {
     /// [`crate::LodeError::Forked`] in such a child.
     fn check_owner(&self) -> Result<()>;
 
-    /// What a page is locked as now, which may change until it is locked.
+    /// The granule that stands for a page now, which may change until it is locked.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ pub trait LockSource: Sized {
 /// pinned. With the last of them it gives everything back.
 pub struct HeldLocks<S: LockSource> {
     source: S,
-    /// What it has locked: twice if two handles have asked for it, or one for more of it.
+    /// Its locks: one twice if two handles have asked for it, or one for more of it.
     taken: Mutex<Vec<Resource>>,
 }
 

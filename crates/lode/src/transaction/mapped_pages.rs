@@ -12,7 +12,7 @@ use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::{PageRead, Pinned, Version};
 use crate::view::{AlignedPage, View};
 
-/// What [`Writing::pages_with`] answers.
+/// The result of [`Writing::pages_with`].
 #[derive(Clone, Copy)]
 pub struct MappedPages<'a> {
     writing: &'a Writing,
@@ -58,7 +58,7 @@ impl PageRead for MappedPages<'_> {
         }
     }
 
-    /// What is mapped has no versions.
+    /// A mapped page has no version.
     fn try_read_version<R>(
         &self,
         page: PageNumber,

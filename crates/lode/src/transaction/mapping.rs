@@ -136,7 +136,7 @@ impl Writing {
         self.mapped.get_mut(mapping.number).filter(|_| is_own).ok_or_else(not_mine)
     }
 
-    /// What was stored to mapped pages becomes the transaction's changes.
+    /// Stores to mapped pages become the transaction's changes.
     pub(super) fn take_stores(&mut self) -> Result<()> {
         let is_said = self.shared().tactics.detect == Detect::Explicit;
         let log = self.shared().tactics.log;

@@ -77,7 +77,7 @@ impl Writing {
         Ok(Reading { buffer, lock_set, salt, swizzles, prefetches })
     }
 
-    /// What another thread ends it by, until its commit begins.
+    /// The handle by which another thread ends it, until its commit begins.
     pub fn interrupt(&self) -> Interrupt {
         self.lock_set.source().interrupt()
     }

@@ -1,4 +1,4 @@
-//! What a store costs the log, and what is refused.
+//! The cost of a store to the log, and the refusals.
 
 use std::sync::Arc;
 use std::thread;
@@ -22,7 +22,7 @@ fn log_bytes(database: &Database) -> u64 {
     database.counters().unwrap().log.record_bytes
 }
 
-/// What a transaction of stores logs.
+/// The bytes that a transaction of stores logs.
 fn logged(text: &str, pages: usize, stores: impl Fn(&mut dyn FnMut(usize, usize, &[u8]))) -> u64 {
     let database = in_memory(text);
     let numbers = create(&database, pages);

@@ -97,7 +97,7 @@ impl Place for Remote {
     }
 }
 
-/// What one transaction does, and what it saw.
+/// The operations of one transaction, and the values it saw.
 struct Script<'a> {
     lists: &'a [PageNumber],
     others: &'a [PageNumber],
@@ -126,7 +126,7 @@ impl Script<'_> {
     }
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared {
     lists: Vec<PageNumber>,
     others: Vec<PageNumber>,

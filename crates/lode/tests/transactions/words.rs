@@ -1,4 +1,4 @@
-//! What the tests keep in pages: some words, at the places that are easily forgotten.
+//! The content of the tests' pages: some words, at the places that are easily forgotten.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub const PLACES: [usize; 5] = [32, 40, 2_048, 2_064, PAGE_BYTES - 8];
 /// The words of a page.
 pub type Words = [u64; PLACES.len()];
 
-/// What is in a database: every page of its file.
+/// The content of a database: every page of its file.
 pub type State = BTreeMap<PageNumber, Words>;
 
 /// All pages belong to this file.

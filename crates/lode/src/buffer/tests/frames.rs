@@ -1,4 +1,4 @@
-//! What runs in a frame, under the state word that guards it: [`PageMut`] stores while [`View`]s
+//! Access to a frame under the state word that guards it: [`PageMut`] stores while [`View`]s
 //! load. `make miri` runs it, too, where every access is held against Rust's memory model; what
 //! the word's orderings allow at all is gone through in `protocol.rs`.
 

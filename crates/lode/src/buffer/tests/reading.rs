@@ -1,4 +1,4 @@
-//! What is asked of the disk for a page that is not in memory.
+//! The reads that a page not in memory asks of the disk.
 
 use super::{Call, TestDisk, buffer, is_resident, options, set_word, word};
 use crate::buffer::{Buffer, BufferOptions};

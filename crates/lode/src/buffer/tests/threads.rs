@@ -46,7 +46,7 @@ fn change(buffer: &Buffer, page: PageNumber) {
     }
 }
 
-/// What one thread does; how often it changed each page.
+/// Do one thread's work; the count of its changes of each page.
 fn live(buffer: &Buffer, seed: u8) -> Vec<u64> {
     let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut changes = vec![0; PAGES as usize];

@@ -28,7 +28,7 @@ fn scanned(pages: &MemoryPages, heap: Heap) -> Model {
     found
 }
 
-/// What a cursor shows, which is what a scan shows.
+/// The records that a cursor shows, the same as those of a scan.
 fn pulled(pages: &MemoryPages, heap: Heap) -> Model {
     let mut found = Model::new();
     let (mut cursor, mut numbers) = (heap.cursor(pages).unwrap(), heap.cursor(pages).unwrap());
