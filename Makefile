@@ -14,8 +14,8 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: run test fast check develop format lint types bench calibrate torture chance fuzz miri wheel \
-  clean help
+.PHONY: run test fast check develop format lint types bench calibrate torture chance fuzz miri \
+  wheel clean help
 
 run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
 	$(BIN)/loadstone run
@@ -76,7 +76,7 @@ fuzz: ## run each fuzz target for a minute (needs a nightly toolchain and cargo-
 	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 miri: ## hold lode's pages against Rust's memory model (needs a nightly toolchain with miri)
-	cargo +nightly miri test -p lode --lib --locked -- buffer::tests::frames page_mut
+	cargo +nightly miri test -p lode --lib --locked -- buffer::tests::frames view::tests
 
 wheel: $(VENV)/.base ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --out dist

@@ -6,7 +6,8 @@
 use libfuzzer_sys::fuzz_target;
 use lode::internals::page::PAGE_BYTES;
 use lode::internals::slotted::{self, Fit};
-use lode::internals::view::{AlignedPage, View};
+use lode::internals::aligned_page::AlignedPage;
+use lode::internals::view::View;
 
 fuzz_target!(|bytes: &[u8]| {
     let (steps, bytes) = bytes.split_at(bytes.len().min(32));

@@ -1,6 +1,6 @@
 //! `page_changes [ROUNDS]`: nanoseconds of changes and of reads of pages in memory, each kind of
 //! file alone, without waiting for a disk. Prints the least of the rounds, so that two builds can
-//! be compared when they take turns.
+//! be compared when they alternate.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use loadstone_measure::clock::now_ns;
 use lode::internals::disk::Memory;
-use lode::{Btree, Database, Hash, Heap};
+use lode::{Btree, Database, Hash, Heap, RecordId, Writing};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -40,6 +40,38 @@ fn main() -> Outcome<()> {
 /// A number in a fixed disorder.
 const fn mixed(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
+}
+
+/// Runs an act for each number, under the clock, and keeps the median cost by name.
+type Each<'a> = dyn FnMut(&'static str, &mut dyn FnMut(u64) -> Outcome<()>) -> Outcome<()> + 'a;
+
+fn reads(
+    each: &mut Each<'_>,
+    writing: &Writing,
+    (heap, tree, hash): (&Heap, &Btree, &Hash),
+    ids: &[RecordId],
+) -> Outcome<()> {
+    each("btree: look up", &mut |number| {
+        black_box(tree.get(writing, &mixed(number).to_be_bytes(), |value| value.u64(0))?);
+        Ok(())
+    })?;
+    each("hash: look up", &mut |number| {
+        black_box(hash.get_one(writing, number)?);
+        Ok(())
+    })?;
+    each("heap: get", &mut |number| {
+        black_box(heap.get(writing, ids[(mixed(number) % COUNT) as usize])?);
+        Ok(())
+    })?;
+    each("heap: read 4 fields", &mut |number| {
+        let id = ids[(mixed(number) % COUNT) as usize];
+        let seen = heap.read(writing, id, |view, at, _| {
+            u64::from(view.u32(at)) + u64::from(view.u16(at + 4)) + view.u64(at + 8)
+        });
+        black_box(seen?);
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn round() -> Outcome<Vec<(&'static str, f64)>> {
@@ -95,26 +127,7 @@ fn round() -> Outcome<Vec<(&'static str, f64)>> {
         Ok(())
     })?;
     each("hash: insert", &mut |number| Ok(hash.insert(&mut writing, number, !number)?))?;
-    each("btree: look up", &mut |number| {
-        black_box(other.get(&writing, &mixed(number).to_be_bytes(), |value| value.u64(0))?);
-        Ok(())
-    })?;
-    each("hash: look up", &mut |number| {
-        black_box(hash.get_one(&writing, number)?);
-        Ok(())
-    })?;
-    each("heap: get", &mut |number| {
-        black_box(heap.get(&writing, ids[(mixed(number) % COUNT) as usize])?);
-        Ok(())
-    })?;
-    each("heap: read 4 fields", &mut |number| {
-        let id = ids[(mixed(number) % COUNT) as usize];
-        let seen = heap.read(&writing, id, |view, at, _| {
-            u64::from(view.u32(at)) + u64::from(view.u16(at + 4)) + view.u64(at + 8)
-        });
-        black_box(seen?);
-        Ok(())
-    })?;
+    reads(&mut each, &writing, (&heap, &other, &hash), &ids)?;
     writing.commit()?;
     Ok(costs)
 }

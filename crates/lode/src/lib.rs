@@ -38,6 +38,7 @@
 //! # wheel_and_spoke(&folder.path().join("parts.lode")).expect("it works");
 //! ```
 
+mod aligned_page;
 mod backup;
 mod btree;
 mod buffer;
@@ -60,6 +61,7 @@ mod named;
 mod objects;
 mod owner;
 mod page;
+mod page_bytes;
 mod page_mut;
 mod page_number;
 mod pages;
@@ -113,8 +115,8 @@ pub mod internals {
     }
 
     layers! {
-        btree, buffer, catalog, columns, database, disk, error, hash, heap, links, lock, log,
-        mirror, named, objects, owner, page, page_mut, pages, slotted, space, superblock, transaction, view,
-        walk, wire,
+        aligned_page, btree, buffer, catalog, columns, database, disk, error, hash, heap, links,
+        lock, log, mirror, named, objects, owner, page, page_mut, pages, slotted, space,
+        superblock, transaction, view, walk, wire,
     }
 }

@@ -5,10 +5,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::error::{LodeError, Result};
 use crate::page_mut::PageMut;
 
+pub use crate::page_bytes::{PAGE_BYTES, PageBytes};
 pub use crate::page_number::{NO_PAGE, PageNumber};
-
-/// Bytes of a page: what is read, cached, locked, logged and checked as one.
-pub const PAGE_BYTES: usize = 4096;
 
 /// Bytes of the header; the rest belongs to the page's kind.
 pub const HEADER_BYTES: usize = 32;
@@ -93,9 +91,6 @@ impl PageKind {
         })
     }
 }
-
-/// The bytes of one page. In the buffer they are changed through a [`PageMut`].
-pub type PageBytes = [u8; PAGE_BYTES];
 
 /// The checksum of a page at that number: a page that lies at another's place is damaged, too.
 pub fn checksum(bytes: &PageBytes, page: PageNumber) -> u64 {

@@ -6,8 +6,7 @@ use std::ops::{Deref, Range};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::page::{PAGE_BYTES, PageBytes};
-use crate::view::AlignedPage;
+use crate::page_bytes::{PAGE_BYTES, PageBytes};
 
 /// Bytes of a word: what is stored, and loaded by a [`crate::View`], in one piece.
 const WORD_BYTES: usize = size_of::<u64>();
@@ -18,7 +17,7 @@ const BLOCK_WORDS: usize = 4;
 /// A range of up to so many words is changed in a copy on the stack.
 const STACK_WORDS: usize = 33;
 
-/// A page to be changed in place, by who has it alone: the twin of [`crate::View`].
+/// A page to be changed in place by its only holder; others read it through a [`crate::View`].
 ///
 /// Optimistic readers load its words atomically meanwhile and throw away what they saw, so every
 /// change is a relaxed atomic store of a whole word of 8 bytes, which is what they load: Rust's
@@ -33,12 +32,7 @@ pub struct PageMut<'a> {
     lifetime: PhantomData<&'a mut PageBytes>,
 }
 
-impl<'a> PageMut<'a> {
-    /// A page that nobody reads meanwhile.
-    pub const fn of(page: &'a mut AlignedPage) -> Self {
-        Self { start: page.start(), lifetime: PhantomData }
-    }
-
+impl PageMut<'_> {
     /// A page in memory that others may read.
     ///
     /// # Safety
@@ -312,6 +306,3 @@ fn short(bytes: &[u8]) -> u64 {
     }
     bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
-
-#[cfg(test)]
-mod tests;

@@ -17,13 +17,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
+use crate::aligned_page::AlignedPage;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Log, Lsn, Record, Runs, Sync as LogSync, apply};
 use crate::page::{self, PAGE_BYTES, PageNumber};
 use crate::page_mut::PageMut;
-use crate::view::AlignedPage;
 
 /// The counts of opening a database that had not been closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

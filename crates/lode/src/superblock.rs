@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::aligned_page::AlignedPage;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber};
-use crate::view::AlignedPage;
 
 /// The format that this program reads and writes.
 pub const VERSION: u32 = 2;

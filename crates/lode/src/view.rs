@@ -1,84 +1,14 @@
 //! Reading a page that may be evicted meanwhile.
 
-use std::cell::UnsafeCell;
 use std::cmp::Ordering as CompareOrdering;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::aligned_page::AlignedPage;
 use crate::page::{FileNumber, PAGE_BYTES, PageBytes, PageNumber, offset};
-use crate::page_mut::PageMut;
 
-/// Bytes of a word: what is loaded, and stored by a [`PageMut`], in one piece.
+/// Bytes of a word: what is loaded, and stored by a [`crate::PageMut`], in one piece.
 const WORD_BYTES: usize = size_of::<u64>();
-
-/// A page outside the buffer, aligned as those inside are. In a cell, because atomic words, which
-/// views load, are asked for by pointers that one could store through; nobody does.
-#[repr(align(4096))]
-pub struct AlignedPage(UnsafeCell<PageBytes>);
-
-// SAFETY: a shared one is only read.
-#[expect(unsafe_code, reason = "the cell is there for the pointer, not for stores")]
-unsafe impl Sync for AlignedPage {}
-
-impl AlignedPage {
-    /// With these bytes.
-    pub const fn new(bytes: PageBytes) -> Self {
-        Self(UnsafeCell::new(bytes))
-    }
-
-    /// Zeros.
-    pub const fn zeros() -> Self {
-        Self::new([0; PAGE_BYTES])
-    }
-
-    /// A copy of the page that a view shows.
-    pub fn copy_of(view: View<'_>) -> Self {
-        let mut copy = Self::zeros();
-        view.copy_to(&mut copy);
-        copy
-    }
-
-    /// To be changed as pages in the buffer are.
-    pub const fn page_mut(&mut self) -> PageMut<'_> {
-        PageMut::of(self)
-    }
-
-    /// Where it begins.
-    pub(crate) const fn start(&self) -> *mut u8 {
-        self.0.get().cast()
-    }
-
-    /// The same, as all of its bytes.
-    pub(crate) fn start_of_bytes(&self) -> NonNull<PageBytes> {
-        NonNull::new(self.0.get()).expect("nothing lies at address 0")
-    }
-}
-
-impl Clone for AlignedPage {
-    fn clone(&self) -> Self {
-        Self::new(**self)
-    }
-}
-
-impl Deref for AlignedPage {
-    type Target = PageBytes;
-
-    fn deref(&self) -> &PageBytes {
-        // SAFETY: it is changed by `&mut self` only, which this borrow keeps away.
-        #[expect(unsafe_code, reason = "a page that nobody changes is a plain array")]
-        unsafe {
-            &*self.0.get()
-        }
-    }
-}
-
-impl DerefMut for AlignedPage {
-    fn deref_mut(&mut self) -> &mut PageBytes {
-        self.0.get_mut()
-    }
-}
 
 /// A page to be read optimistically: its bytes may change or become zeros while one looks, and
 /// what was seen counts only if the page turns out unchanged afterwards ([`crate::PageRead::read`]
@@ -117,7 +47,8 @@ impl<'a> View<'a> {
     /// # Safety
     ///
     /// [`PAGE_BYTES`] bytes from `start`, a multiple of 8, must stay mapped, readable and writable
-    /// for `'a`; who changes the page meanwhile does so through a [`PageMut`] or is the kernel.
+    /// for `'a`; who changes the page meanwhile does so through a [`crate::PageMut`] or is the
+    /// kernel.
     #[expect(unsafe_code, reason = "the one place where a page in memory becomes a view")]
     pub const unsafe fn at(start: *mut u8) -> Self {
         Self { start, lifetime: PhantomData }
@@ -182,7 +113,7 @@ impl<'a> View<'a> {
     }
 
     /// A word, of those that the page has. All of it is loaded whatever is wanted of it: racing
-    /// accesses of different sizes may not overlap (see [`PageMut`]).
+    /// accesses of different sizes may not overlap (see [`crate::PageMut`]).
     #[inline]
     fn word(self, word: usize) -> u64 {
         debug_assert!(word < PAGE_BYTES / WORD_BYTES, "a read keeps to its page");
@@ -252,6 +183,13 @@ impl<'a> View<'a> {
         at + other.len() <= PAGE_BYTES && words.iter().enumerate().all(same)
     }
 
+    /// A copy of the page, aligned as it is.
+    pub fn aligned_copy(self) -> AlignedPage {
+        let mut copy = AlignedPage::zeros();
+        self.copy_to(&mut copy);
+        copy
+    }
+
     /// All of it to other memory.
     pub(crate) fn copy_to(self, into: &mut PageBytes) {
         for (at, word) in into.as_chunks_mut::<8>().0.iter_mut().enumerate() {
@@ -319,3 +257,6 @@ impl<'a> View<'a> {
         self.u32(offset::PREVIOUS)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use lode::internals::aligned_page::AlignedPage;
 use lode::internals::log::{apply, difference};
 use lode::internals::page::PAGE_BYTES;
-use lode::internals::view::AlignedPage;
 use lode::internals::wire::{
     Change, FRAME_BYTES_MAX, HEAD_BYTES, Refusal, Reply, Request, Stale, VERSION, Welcome,
     decode_reply, decode_request, open_frame,

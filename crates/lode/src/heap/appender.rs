@@ -6,11 +6,11 @@
 use super::free_space::{class_of, offset, page_state};
 use super::reference::tag;
 use super::{Heap, RecordId, TAG_BYTES, check_length, flag};
+use crate::aligned_page::AlignedPage;
 use crate::error::Result;
 use crate::page::{self, NO_PAGE, PageKind, PageNumber};
 use crate::pages::PageWrite;
 use crate::slotted;
-use crate::view::AlignedPage;
 
 /// Appends records to a heap; [`Appender::finish`] makes them part of it.
 ///

@@ -92,7 +92,7 @@ mod tests {
 
     use super::super::runs::apply;
     use super::*;
-    use crate::view::AlignedPage;
+    use crate::aligned_page::AlignedPage;
 
     fn page(word: u8) -> PageBytes {
         let mut page = [word; PAGE_BYTES];

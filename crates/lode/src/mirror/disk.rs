@@ -9,10 +9,10 @@ use std::thread;
 use super::gate::{COMPLETE, Gate};
 use super::pair::{Pair, Standing};
 use super::{SIDES, Side, Wish};
+use crate::aligned_page::AlignedPage;
 use crate::disk::Disk;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Mirroring;
-use crate::view::AlignedPage;
 
 /// Whether the two copies of a call are done by two threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

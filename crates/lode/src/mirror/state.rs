@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::aligned_page::AlignedPage;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes};
-use crate::view::AlignedPage;
 
 const MAGIC: &[u8; 8] = b"LODEMIRR";
 const VERSION: u32 = 1;

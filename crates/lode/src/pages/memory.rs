@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::aligned_page::AlignedPage;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::page_mut::PageMut;
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 /// Any would do that no test writes anywhere else.
 const TAG_KEY: u64 = 0x51de_b0a7_c0ff_ee11;

@@ -5,8 +5,9 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::aligned_page::AlignedPage;
 use crate::page::{PageBytes, PageNumber};
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 /// A page as its transaction saw it when it was pinned, for as long as this lives.
 ///

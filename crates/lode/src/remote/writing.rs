@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::client::Client;
 use super::connections::lock;
 use super::server_locks::ServerLocks;
+use crate::aligned_page::AlignedPage;
 use crate::error::{LodeError, Result};
 use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
@@ -18,7 +19,7 @@ use crate::space;
 use crate::superblock;
 use crate::tactics::{Grain, Logging, Prefetch, Swizzle};
 use crate::transaction::{self, Allocating, Failure, LockSet};
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 use crate::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
 
 /// Changes are sent when they are so long.
@@ -196,7 +197,7 @@ impl RemoteWriting {
             if self.changed.len() >= pages_max {
                 return Err(LodeError::CacheTooSmall { cache_bytes });
             }
-            let copy = |view: View<'_>| Box::new(AlignedPage::copy_of(view));
+            let copy = |view: View<'_>| Box::new(view.aligned_copy());
             let after = self.client().buffer.read(page, copy)?;
             let before = match self.client().tactics.log {
                 Logging::PageDiff => Before::Page(Box::new(**after)),
@@ -261,7 +262,7 @@ impl PageRead for RemoteWriting {
     }
 
     fn pin(&self, page: PageNumber) -> Result<Pinned> {
-        let copy = self.read(page, |view| Arc::new(AlignedPage::copy_of(view)))?;
+        let copy = self.read(page, |view| Arc::new(view.aligned_copy()))?;
         Ok(Pinned::copy(page, copy))
     }
 

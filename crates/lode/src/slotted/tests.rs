@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::aligned_page::AlignedPage;
 use crate::page::PageKind;
 use crate::page_mut::PageMut;
-use crate::view::AlignedPage;
 
 fn empty() -> AlignedPage {
     let mut page = AlignedPage::zeros();

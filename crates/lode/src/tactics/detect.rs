@@ -9,8 +9,8 @@ named_tactic! {
     /// raises a signal, whose handler notes the page and opens it; further stores cost nothing.
     /// With `kernel`, they are protected by `userfaultfd`: the kernel itself notes and opens a page
     /// at the first store, and is asked at the commit which pages were written (`PAGEMAP_SCAN`).
-    /// The changes that are found are logged as `log` says. Everything that is not mapped is changed through
-    /// calls and is `explicit` whatever this says.
+    /// The changes that are found are logged as `log` says. Everything that is not mapped is
+    /// changed through calls and is `explicit` whatever this says.
     /// **What it buys.** `sigsegv`, `kernel`: programs store to memory as they do anywhere, and no
     /// call can be forgotten. `kernel`: a fault that never leaves the kernel, and no signal handler
     /// in the process.

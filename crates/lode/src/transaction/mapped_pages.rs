@@ -10,7 +10,7 @@ use super::writing::Writing;
 use crate::error::Result;
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::{PageRead, Pinned, Version};
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 /// The result of [`Writing::pages_with`].
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl PageRead for MappedPages<'_> {
 
     fn pin(&self, page: PageNumber) -> Result<Pinned> {
         match self.view(page) {
-            Some(view) => Ok(Pinned::copy(page, Arc::new(AlignedPage::copy_of(view)))),
+            Some(view) => Ok(Pinned::copy(page, Arc::new(view.aligned_copy()))),
             None => self.writing.pin(page),
         }
     }

@@ -70,9 +70,9 @@ fn owner_after(owner: FileNumber, runs: &Runs) -> FileNumber {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aligned_page::AlignedPage;
     use crate::log;
     use crate::page::{self, PAGE_BYTES, PageKind};
-    use crate::view::AlignedPage;
 
     #[test]
     fn the_owner_after_a_change_is_what_the_changed_page_names() {

@@ -13,7 +13,7 @@ use crate::pages::{PageRead, Pinned, Version};
 use crate::shared::Shared;
 use crate::superblock;
 use crate::tactics::{Prefetch, Swizzle, Tactics};
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 /// A transaction that reads what was committed. It ends when it is dropped; nothing it has seen
 /// changes before. It owns a share of its database.
@@ -133,7 +133,7 @@ impl<S: LockSource> PageRead for ReadTransaction<S> {
         if let Some(pinned) = S::pin(self.lock_set.held(), page)? {
             return Ok(pinned);
         }
-        let copy = self.buffer.read(page, |view| Arc::new(AlignedPage::copy_of(view)))?;
+        let copy = self.buffer.read(page, |view| Arc::new(view.aligned_copy()))?;
         Ok(Pinned::copy(page, copy))
     }
 

@@ -22,7 +22,7 @@ use crate::shared::{BeforeImage, Changes, Shared};
 use crate::space;
 use crate::superblock;
 use crate::tactics::{Logging, Prefetch, Swizzle};
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 /// A transaction that changes pages. [`Writing::commit`] makes its changes one durable whole;
 /// dropping it takes them back, as [`Writing::rollback`] does.
@@ -256,7 +256,7 @@ impl PageRead for Writing {
         if !is_own && let Some(pinned) = LocalLocks::pin(self.lock_set.held(), page)? {
             return Ok(pinned);
         }
-        let copy = self.read(page, |view| Arc::new(AlignedPage::copy_of(view)))?;
+        let copy = self.read(page, |view| Arc::new(view.aligned_copy()))?;
         Ok(Pinned::copy(page, copy))
     }
 

@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use super::super::state::State;
+use crate::aligned_page::AlignedPage;
 use crate::page::{PAGE_BYTES, PageBytes};
 use crate::page_mut::PageMut;
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 /// Miri is a thousand times slower.
 const ROUNDS: usize = if cfg!(miri) { 6 } else { 3_000 };

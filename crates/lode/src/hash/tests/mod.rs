@@ -12,10 +12,11 @@ use super::search;
 use super::table::home;
 use super::table::{self, ENTRIES_MAX, GROUPS, QUARTER};
 use super::{Directory, Hash, Summary};
+use crate::aligned_page::AlignedPage;
 use crate::page::{self, PAGE_BYTES, PageKind};
 use crate::pages::PageRead;
 use crate::pages::memory::MemoryPages;
-use crate::view::{AlignedPage, View};
+use crate::view::View;
 
 const FILE: u32 = 7;
 

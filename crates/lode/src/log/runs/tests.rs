@@ -1,7 +1,7 @@
 use super::{FIRST_BYTE, GAP_WORDS, Runs, apply, difference};
+use crate::aligned_page::AlignedPage;
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes};
-use crate::view::AlignedPage;
 use proptest::prelude::*;
 
 /// [`apply`], to bytes that are no page of the buffer.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::page_mut::PageMut;
 
 /// A change of a page, as numbers that are brought within it.
 #[derive(Debug, Clone)]
@@ -100,7 +101,7 @@ proptest! {
             take(step, &mut page.page_mut(), &mut model);
             prop_assert!(*page == model, "{step:?}");
         }
-        let view = crate::View::of(&page);
+        let view = View::of(&page);
         prop_assert!(*view.copy() == model);
         for (at, bytes) in looks {
             let there = &model[at..(at + bytes).min(PAGE_BYTES)];
@@ -119,7 +120,9 @@ proptest! {
             let field = |size: usize| {
                 let fits = at.is_multiple_of(size) && at + size <= PAGE_BYTES;
                 let mut field = [0; 8];
-                field[..size].copy_from_slice(if fits { &model[at..at + size] } else { &[0; 8][..size] });
+                if fits {
+                    field[..size].copy_from_slice(&model[at..at + size]);
+                }
                 u64::from_le_bytes(field)
             };
             prop_assert_eq!(u64::from(view.u8(at)), field(1));
