@@ -15,7 +15,8 @@ from loadstone.analysis.compare.compare import compare
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.choices import as_toml, read_choices
 from loadstone.record import Recorder, earlier_names, read
-from loadstone.record.schema import TABLES
+from loadstone.record.model import Run, Term
+from loadstone.record.schema import SCHEMA_VERSION, TABLES
 from loadstone.report.comparison.markdown import render
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -80,6 +81,23 @@ def test_an_earlier_record_is_compared(path: Path) -> None:
     assert compared <= set(run.plan.operations)
     assert ("select-one-clustered-client" in render(found).decode()) == (path == WISCONSIN)
     assert compare(run, None, variants=("sqlite", "sqlite#2")).pairs
+
+
+def later(run: Run, **terms: str) -> Run:
+    """The same as a record of today has it, which tells more terms."""
+    told = tuple(Term("sqlite", key, value, value) for key, value in terms.items())
+    return replace(run, run_id="later", schema=SCHEMA_VERSION, terms=(*run.terms, *told))
+
+
+def test_a_term_that_an_earlier_record_could_not_have_is_shown_and_not_refused() -> None:
+    run = read(WISCONSIN)
+    found = compare(run, later(run, journal="wal"))
+    shown = render(found).decode()
+    assert "journal" in shown
+    assert "refused" not in shown
+    # Of one schema both would have it.
+    same = replace(later(run, journal="wal"), schema=run.schema)
+    assert "refused" in render(compare(run, same)).decode()
 
 
 @pytest.mark.parametrize("path", [WISCONSIN, OO1], ids=["wisconsin", "oo1"])

@@ -179,6 +179,7 @@ def _run(source: _Source) -> Run:
     decided = [(row.pop("session_id"), _decision(row)) for row in source.rows("decision")]
     return Run(
         run_id=head["run_id"],
+        schema=source.version,
         created_at=head["created_at"],
         loadstone_version=head["loadstone_version"],
         plan=plan,
