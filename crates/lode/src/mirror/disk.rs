@@ -200,10 +200,12 @@ impl MirroredDisk {
         at_once: bool,
         act: impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync,
     ) -> io::Result<()> {
-        let was_mirrored = self.pair_is_live();
-        self.try_each(at_once, &act).or_else(|error| {
-            if !was_mirrored && self.pair_is_live() {
-                self.try_each(at_once, &act)
+        let standings = SIDES.map(|side| self.pair.standing(side));
+        self.try_each(at_once, standings, &act).or_else(|error| {
+            let is_new =
+                |side: Side| !standings[side].is_live() && self.pair.standing(side).is_live();
+            if SIDES.into_iter().any(is_new) {
+                self.try_each(at_once, SIDES.map(|side| self.pair.standing(side)), &act)
             } else {
                 Err(error)
             }
@@ -213,9 +215,9 @@ impl MirroredDisk {
     fn try_each(
         &self,
         at_once: bool,
+        standings: [Standing; 2],
         act: &(impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync),
     ) -> io::Result<()> {
-        let standings = SIDES.map(|side| self.pair.standing(side));
         let files = SIDES.map(|side| match standings[side] {
             Standing::Gone => None,
             _ => self.file(side),

@@ -46,6 +46,13 @@ pub struct Pair {
 struct Known {
     /// The highest that was found or written.
     epoch: u64,
+    /// The epoch that a live copy is known to say. A copy that is incomplete says no higher one: it
+    /// would be taken for one that was filled from a newer copy than there is.
+    durable_epoch: u64,
+    /// The copy that was to say that it is alone, and could not. It may say so after a crash all
+    /// the same, so the other must never say it: nobody could tell then which one is right.
+    /// Besides, the other had failed a call, so it does not have all that this one has.
+    may_be_alone: Option<Side>,
     identity: [u8; 16],
     files: [Option<StateFile>; 2],
     why: [String; 2],
@@ -65,7 +72,14 @@ impl Pair {
         };
         Self {
             standings: [0, 1].map(|side: Side| AtomicU8::new(standing(&files[side]) as u8)),
-            known: Mutex::new(Known { epoch, identity, files, why }),
+            known: Mutex::new(Known {
+                epoch,
+                durable_epoch: epoch,
+                may_be_alone: None,
+                identity,
+                files,
+                why,
+            }),
             mended: AtomicU64::new(0),
         }
     }
@@ -104,8 +118,7 @@ impl Pair {
     /// One copy goes on alone, and says so.
     pub fn go_on_alone(&self, side: Side) -> Result<()> {
         let mut known = self.lock();
-        known.epoch += 1;
-        known.say(side, Claim::Alone).map_err(failed)
+        known.say_alone(side).map_err(failed)
     }
 
     /// A copy has failed a call, which the other has done. Returns when the other says that it is
@@ -115,7 +128,8 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// Where the other is gone or cannot say so: then no copy has what the call did.
+    /// Where the other is gone or cannot say so: then no copy has what the call did. Also where
+    /// this one may say that it is alone, because an earlier loss of the other came to nothing.
     pub fn lose(
         &self,
         side: Side,
@@ -134,12 +148,11 @@ impl Pair {
             Standing::Live => {}
         }
         let other = SIDES[1 - side];
-        if !self.standing(other).is_live() {
+        if !self.standing(other).is_live() || known.may_be_alone == Some(side) {
             let what = format!("both copies of the mirror have failed; the {}: ", name_of(side));
             return Err(io::Error::new(error.kind(), format!("{what}{error}")));
         }
-        known.epoch += 1;
-        known.say(other, Claim::Alone)?;
+        known.say_alone(other)?;
         known.why[side] = error.to_string();
         self.set(side, Standing::Gone);
         // A copy opened alone later must not pass for whole. Where this fails, the other knows.
@@ -175,18 +188,30 @@ impl Pair {
         }
         known.epoch += 1;
         let other = SIDES[1 - side];
-        let said = known.say(other, Claim::Both).and_then(|()| known.say(side, Claim::Both));
-        if let Err(error) = said {
-            // The other's new claim may be durable or not. It must not be believed of this one.
-            self.set(side, Standing::Gone);
-            known.why[side] = error.to_string();
-            known.epoch += 1;
-            known.say(other, Claim::Alone).map_err(failed)?;
+        if let Err(error) = known.say(other, Claim::Both) {
+            // Whether or not that is durable, this one says that it is incomplete.
+            self.give_up(&mut known, side, &error);
+            return known.say_alone(other).and(Err(error)).map_err(failed);
+        }
+        // What it says now comes behind whatever it could not say before.
+        known.may_be_alone = None;
+        if let Err(error) = known.say(side, Claim::Both) {
+            // It may say so, and must not be believed once it has missed something. Until the
+            // other can say that, it has everything and is written.
+            match known.say_alone(other) {
+                Ok(()) => self.give_up(&mut known, side, &error),
+                Err(_) => self.set(side, Standing::Live),
+            }
             return Err(failed(error));
         }
         known.why[side].clear();
         self.set(side, Standing::Live);
         Ok(())
+    }
+
+    fn give_up(&self, known: &mut Known, side: Side, error: &io::Error) {
+        known.why[side] = error.to_string();
+        self.set(side, Standing::Gone);
     }
 
     /// Give up filling a copy.
@@ -223,11 +248,26 @@ impl Pair {
 
 impl Known {
     fn say(&mut self, side: Side, claim: Claim) -> io::Result<()> {
-        let state = State { claim, epoch: self.epoch, identity: self.identity };
-        match &mut self.files[side] {
-            Some(file) => file.write(&state),
-            None => Err(io::Error::other(format!("the {} copy is not there", name_of(side)))),
-        }
+        let epoch = match claim {
+            Claim::Incomplete => self.durable_epoch,
+            Claim::Both | Claim::Alone => self.epoch,
+        };
+        let state = State { claim, epoch, identity: self.identity };
+        let Some(file) = &mut self.files[side] else {
+            return Err(io::Error::other(format!("the {} copy is not there", name_of(side))));
+        };
+        file.write(&state)?;
+        self.durable_epoch = epoch;
+        Ok(())
+    }
+
+    /// A copy says that the other has missed something, in an epoch of its own.
+    fn say_alone(&mut self, side: Side) -> io::Result<()> {
+        self.epoch += 1;
+        self.may_be_alone = Some(side);
+        self.say(side, Claim::Alone)?;
+        self.may_be_alone = None;
+        Ok(())
     }
 }
 

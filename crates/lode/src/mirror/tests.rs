@@ -7,10 +7,10 @@ use std::thread;
 use super::decision::{Decision, Knows, decide};
 use super::disk::{Holds, MirroredDisk};
 use super::gate::Gate;
-use super::pair::Pair;
+use super::pair::{Pair, Standing};
 use super::state::{Claim, State, StateFile};
 use super::{AtOnce, Wish};
-use crate::disk::simulated::Simulation;
+use crate::disk::simulated::{Call, Failure, Image, Simulation};
 use crate::disk::tests::{behaves_like_a_model, ends_where_it_ends};
 use crate::disk::{Disk, Memory};
 use crate::page::PAGE_BYTES;
@@ -141,4 +141,139 @@ fn no_range_is_written_while_it_is_copied() {
             }
         });
     });
+}
+
+/// Two copies in step, of which each says so in epoch 1.
+fn pair_on(simulation: &Simulation) -> Pair {
+    let state = |name| Some(StateFile::open(Arc::new(simulation.disk(name))).unwrap().0);
+    let pair = Pair::new(1, IDENTITY, [state("1-state"), state("2-state")], Default::default());
+    pair.say_again().unwrap();
+    pair
+}
+
+/// The use that can be made of what a crash leaves.
+fn decided(image: &Image) -> Decision {
+    let states = ["1-state", "2-state"].map(|name| StateFile::open(image.disk(name)).unwrap().1);
+    decide(&states)
+}
+
+fn next(call: Call) -> Failure {
+    Failure::nth(Some(call), 1)
+}
+
+fn lost() -> std::io::Error {
+    std::io::Error::other("it is broken")
+}
+
+/// The first copy's state arrives though its sync fails, so the second must not say the same: each
+/// would say that the other had missed something.
+#[test]
+fn no_copy_says_that_it_is_alone_when_the_other_may_say_so() {
+    for side in [0, 1] {
+        let simulation = Simulation::new();
+        let pair = pair_on(&simulation);
+        simulation.fail(next(Call::Sync));
+        assert!(pair.lose(side, &lost(), || true).is_err());
+        assert!(pair.lose(1 - side, &lost(), || true).is_err());
+        assert_eq!([0, 1].map(|side| pair.standing(side)), [Standing::Live; 2]);
+        assert_eq!(decided(&simulation.killed()), Decision::Alone(1 - side, Knows::Yes));
+        assert_eq!(decided(&simulation.image(&[])), Decision::InStep);
+        // Who failed first can be let go of still, and then the other says so for good.
+        pair.lose(side, &lost(), || true).unwrap();
+        assert_eq!(decided(&simulation.image(&[])), Decision::Alone(1 - side, Knows::Yes));
+    }
+}
+
+fn state_of(simulation: &Simulation, name: &'static str) -> StateFile {
+    StateFile::open(Arc::new(simulation.disk(name))).unwrap().0
+}
+
+/// The copy that is in step cannot say so in a new epoch; the one that is filled again must not
+/// name an epoch that nobody reached.
+#[test]
+fn a_copy_being_filled_names_no_epoch_that_the_other_does_not_say() {
+    let simulation = Simulation::new();
+    let pair = pair_on(&simulation);
+    pair.lose(0, &lost(), || true).unwrap();
+    pair.begin_filling(0, state_of(&simulation, "1-state")).unwrap();
+    pair.start_filling(0);
+    simulation.fail(next(Call::Write).for_ever());
+    assert!(pair.end_filling(0).is_err());
+    simulation.mend();
+    assert_eq!(pair.standing(0), Standing::Gone);
+    pair.begin_filling(0, state_of(&simulation, "1-state")).unwrap();
+    for image in [simulation.killed(), simulation.image(&[])] {
+        assert!(matches!(decided(&image), Decision::Alone(1, _)), "{:?}", decided(&image));
+    }
+}
+
+/// The copy that was filled may say so though its sync failed; while the other cannot say that this
+/// one is left behind, it is not.
+#[test]
+fn a_copy_that_may_say_it_was_filled_is_left_behind_only_when_the_other_says_so() {
+    let simulation = Simulation::new();
+    let pair = pair_on(&simulation);
+    pair.lose(0, &lost(), || true).unwrap();
+    pair.begin_filling(0, state_of(&simulation, "1-state")).unwrap();
+    pair.start_filling(0);
+    simulation.fail(Failure::nth(Some(Call::Sync), 2).for_ever());
+    assert!(pair.end_filling(0).is_err());
+    assert_eq!(pair.standing(0), Standing::Live);
+    simulation.mend();
+    assert!(pair.lose(1, &lost(), || true).is_err());
+    pair.lose(0, &lost(), || true).unwrap();
+    assert_eq!(decided(&simulation.image(&[])), Decision::Alone(1, Knows::Yes));
+}
+
+/// A disk in whose first sync, before it fails, something else happens.
+struct Interrupted {
+    below: Arc<dyn Disk>,
+    meanwhile: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Disk for Interrupted {
+    fn len_bytes(&self) -> std::io::Result<u64> {
+        self.below.len_bytes()
+    }
+    fn read(&self, offset: u64, into: &mut [u8]) -> std::io::Result<()> {
+        self.below.read(offset, into)
+    }
+    fn write(&self, offset: u64, from: &[u8]) -> std::io::Result<()> {
+        self.below.write(offset, from)
+    }
+    fn sync(&self) -> std::io::Result<()> {
+        let Some(meanwhile) = self.meanwhile.lock().unwrap().take() else {
+            return self.below.sync();
+        };
+        meanwhile();
+        Err(lost())
+    }
+    fn set_len(&self, len_bytes: u64) -> std::io::Result<()> {
+        self.below.set_len(len_bytes)
+    }
+}
+
+/// While the second copy, alone, syncs, the first is filled, and then the second is lost.
+#[test]
+fn a_sync_goes_on_with_the_copy_that_was_filled_meanwhile() {
+    let simulation = Simulation::new();
+    let pair = Arc::new(pair_on(&simulation));
+    pair.lose(0, &lost(), || true).unwrap();
+    let state = state_of(&simulation, "1-state");
+    let filled = Arc::clone(&pair);
+    let meanwhile = move || {
+        filled.begin_filling(0, state).unwrap();
+        filled.start_filling(0);
+        filled.end_filling(0).unwrap();
+        filled.lose(1, &lost(), || true).unwrap();
+    };
+    let first: Arc<dyn Disk> = Arc::new(simulation.disk("1"));
+    let meanwhile = std::sync::Mutex::new(Some(Box::new(meanwhile) as Box<dyn FnOnce() + Send>));
+    let second: Arc<dyn Disk> =
+        Arc::new(Interrupted { below: Arc::new(simulation.disk("2")), meanwhile });
+    let wish = Wish { policy: Mirroring::Idle, at_once: AtOnce::Never, read_only: false };
+    let disk =
+        MirroredDisk::new(Arc::clone(&pair), [Some(first), Some(second)], Holds::Records, wish);
+    disk.sync().unwrap();
+    assert_eq!([0, 1].map(|side| pair.standing(side)), [Standing::Live, Standing::Gone]);
 }
