@@ -82,7 +82,7 @@ def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
     assert 0 < reply.service_ns["max"] <= reply.latency_ns["max"]
 
 
-IN_RUST = {"sqlite", "duckdb", "lode"}
+IN_RUST = {"sqlite", "duckdb", "lode", "postgresql"}
 """Engines whose users are threads of Rust's."""
 
 
@@ -118,9 +118,9 @@ def test_an_answer_of_other_rows_fails_a_loop_in_rust_too(engine: Engine):
     right = request(engine, 1)
     due = (0, [0] * USERS, 1 << 60)
     with engine.users() as users:
-        *_, wrong, _ = users.ask(USERS, [(right.statement, 2)], *due)
+        *_, wrong, _ = users.ask(USERS, [([right.statement], 2)], *due)
         assert wrong == (1, 2)
-        _, tally, failed, reason, _, _ = users.ask(USERS, [("nonsense (", 1)], *due)
+        _, tally, failed, reason, _, _ = users.ask(USERS, [(["nonsense ("], 1)], *due)
         assert failed == USERS
         assert reason
         assert tally.completed == 0

@@ -7,7 +7,7 @@ import pytest
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import EngineError
-from loadstone.protocol.messages import SqlText
+from loadstone.protocol.messages import ChangedTable
 from loadstone.worker.table_copy import TableCopy
 from loadstone.workload import answers
 from loadstone.workload.data import arrow_type
@@ -43,7 +43,7 @@ def copied(engine: Engine, key: tuple[str, ...]) -> TableCopy:
     attributes = tuple(Attribute(name, kind) for name, (kind, _) in COLUMNS.items())
     engine.load(Table("t", attributes, primary_key=key), rows_of(key).to_reader())
     engine.load(Table("t__0", attributes), rows_of(key).to_reader())
-    return TableCopy(engine, SqlText("", ("t",), (), 10, (), "t", key, tuple(COLUMNS)))
+    return TableCopy(engine, ChangedTable("t", key, tuple(COLUMNS)))
 
 
 def contents(engine: Engine) -> tuple[int, str]:

@@ -14,8 +14,8 @@ from loadstone.cli import app
 ROOT = get_command(app)
 VERBS = re.compile(
     r"(Ask|Choose|Clean|Compare|Compress|Continue|Copy|Create|Disable|Draw|End|Fail|Fill|Find"
-    r"|Install|Let|List|Listen|Load|Mark|Measure|Open|Overwrite|Print|Read|Remove|Repeat|Run|Say"
-    r"|Send|Serve|Show|Stop|Store|Switch|Take|Turn|Use|Write)\b"
+    r"|Install|Let|List|Listen|Load|Mark|Measure|Open|Overwrite|Print|Query|Read|Remove|Repeat|Run"
+    r"|Say|Send|Serve|Show|Stop|Store|Switch|Take|Turn|Use|Write)\b"
 )
 LEFT_TO_LODE = {"serve"}
 """The server's own options are described beside the server."""

@@ -63,7 +63,8 @@ def executor(undo: tuple[str, ...], ended: int) -> tuple[Executor, list[str]]:
         mend=lambda *_: asked.append("mend"),
     )  # fmt: skip
     operation = SimpleNamespace(texts=("append",), undo=undo, design="heap", storage="heap",
-                                destination="update", warming=(), statement=None)  # fmt: skip
+                                destination="update", warming=(), statement=None,
+                                sampled=1)  # fmt: skip
     plan = SimpleNamespace(benchmark="wisconsin", edition="1993", warm_up=1)
     answers = SimpleNamespace(of=lambda *_: (1, "1f"), named=lambda *_: None)
     made = Executor(
