@@ -28,6 +28,10 @@ def main() -> None:
     for number in ENDINGS:
         if signal.getsignal(number) is _heard:
             signal.signal(number, signal.SIG_DFL)
+    # Python notes an interrupt that leaves a text given to `exec`, as dataclasses do while they
+    # are imported, and with `-m` ends as if by SIGINT although it was caught: another text undoes
+    # that.
+    exec("")  # noqa: S102 - empty
     sys.exit(code)
 
 

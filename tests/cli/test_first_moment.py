@@ -74,3 +74,30 @@ def test_a_signal_while_another_is_told_ends_with_the_same_code(again):
                           " loadstone.__main__")  # fmt: skip
     ended = begun(signal.SIGHUP, "typer", begin=begin)
     assert (ended.returncode, ended.stdout, ended.stderr) == (Exit.INTERRUPTED, "", "")
+
+
+IN_A_TEXT = """
+import os
+
+import loadstone.cli
+import loadstone.diagnostics
+from loadstone.__main__ import main
+
+def run():
+    loadstone.diagnostics.say("begun")
+    exec("os.kill(os.getpid(), 15)")
+
+loadstone.cli.main = run
+main()
+"""
+
+
+def test_a_signal_in_a_text_that_is_executed_ends_with_the_code_too(tmp_path):
+    """As those by which dataclasses are made; only a module (`python -m`) would end by SIGINT."""
+    (tmp_path / "planted.py").write_text(IN_A_TEXT)
+    ended = subprocess.run(
+        [sys.executable, "-m", "planted"],
+        capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    told = (ended.returncode, ended.stdout, ended.stderr)
+    assert told == (Exit.INTERRUPTED, "", "begun\nloadstone: interrupted\n")
