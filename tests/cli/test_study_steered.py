@@ -72,7 +72,7 @@ def test_a_join_that_takes_too_long_is_ended_and_the_others_are_measured_without
 ) -> None:
     """Without an automatic index SQLite's join scans a relation for each row of the other one."""
     join = "join-AselB-heap"
-    run = studied(desk, "--on", "sqlite", "--rows", "10000", "--operation", join, "--seconds", "6",
+    run = studied(desk, "--on", "sqlite", "--rows", "20000", "--operation", join, "--seconds", "6",
                   "--vary", "automatic_index", "--vary", "durability",
                   "--vary", "temp_store")  # fmt: skip
     cells, held = of(run, join), decided(run, join)[HELD]
