@@ -107,7 +107,7 @@ REPLACED = {
     "harness overhead": r"(?<!\.)floors?(?!\()",
     "median": r"middles|middle_ns|_middle|the middle of what",
     "interleaved group": r"units? of interleaving",
-    "block; interleaved": r"by_turn|in turns",
+    "block; interleaved": r"by_turn|in turns|TURN_|_Turn\b|\b_turn\b",
     "mark": r"announces?",
     "idle states disabled": r"awake",
     "re-implemented; replaced": r"reviv(?:e[ds]?|als?)",

@@ -15,12 +15,12 @@ from loadstone.run.budget_blocks import (
     CELL_NS_MOST,
     COMPARED_SAMPLES_MAX,
     LONG,
-    TURN_NS,
-    TURN_SAMPLES_MAX,
-    TURN_WALL_NS,
+    PART_NS,
+    PART_SAMPLES_MAX,
+    PART_WALL_NS,
     WARMED_NS_MAX,
+    _Part,
     _sample_ns,
-    _Turn,
     taken_budgets,
 )
 from loadstone.run.executor import Outcome
@@ -29,18 +29,18 @@ from loadstone.run.executor import Outcome
 @pytest.mark.parametrize(
     ("typical_ns", "wall_ns", "samples"),
     [
-        (TURN_NS / 3, 0, 3),
-        (TURN_NS * 9, 0, 1),
-        (1e6, 1.5e6, TURN_NS // 1e6),
-        (12e3, 50e3, TURN_SAMPLES_MAX),
-        (300e3, 40e6, TURN_WALL_NS // 40e6),
-        (300e3, TURN_WALL_NS * 2, 1),
+        (PART_NS / 3, 0, 3),
+        (PART_NS * 9, 0, 1),
+        (1e6, 1.5e6, PART_NS // 1e6),
+        (12e3, 50e3, PART_SAMPLES_MAX),
+        (300e3, 40e6, PART_WALL_NS // 40e6),
+        (300e3, PART_WALL_NS * 2, 1),
     ],
 )
-def test_a_turn_is_short_whatever_goes_with_a_statement(typical_ns, wall_ns, samples) -> None:
-    turn = _Turn(block=1, seed=7, typical_ns=typical_ns, wall_ns=wall_ns)
-    assert len(turn.samples) == samples
-    assert len(turn.compared) == min(samples, COMPARED_SAMPLES_MAX)
+def test_a_part_is_short_whatever_goes_with_a_statement(typical_ns, wall_ns, samples) -> None:
+    part = _Part(block=1, seed=7, typical_ns=typical_ns, wall_ns=wall_ns)
+    assert len(part.samples) == samples
+    assert len(part.compared) == min(samples, COMPARED_SAMPLES_MAX)
 
 
 class Script:

@@ -20,8 +20,8 @@ from loadstone.run.planned import plan_from
 from loadstone.run.study_group import (
     BLOCKS_MAX,
     LONG_RATIO,
+    PART_SAMPLES_MAX,
     SLOW_NS,
-    TURN_SAMPLES_MAX,
     StudyDoors,
     StudyGroup,
     StudyTime,
@@ -127,16 +127,16 @@ def test_a_study_stops_when_all_is_known_and_not_before_there_are_intervals() ->
     assert len(script.blocks) == BLOCKS_MAX
 
 
-def turn_after(*taken: list[Sample]) -> int:
-    """The samples of the turns after a block with these."""
+def part_after(*taken: list[Sample]) -> int:
+    """The samples of the parts after a block with these."""
     plan, _, _ = measured()
-    return StudyGroup._turn([OpenCell(plan.cells[0], samples) for samples in taken])
+    return StudyGroup._part([OpenCell(plan.cells[0], samples) for samples in taken])
 
 
-def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
+def test_a_part_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
     _, script, _ = measured(base_ns=1e4, seconds=600.0)
-    assert {len(block) for _, block, _ in taken_of(script, 0)} == {TURN_SAMPLES_MAX - 1}
-    assert {len(block) for _, block, _ in script.blocks[3]} == {TURN_SAMPLES_MAX}
+    assert {len(block) for _, block, _ in taken_of(script, 0)} == {PART_SAMPLES_MAX - 1}
+    assert {len(block) for _, block, _ in script.blocks[3]} == {PART_SAMPLES_MAX}
     _, script, _ = measured(base_ns=0.7 * SLOW_NS)
     for number, blocks in script.blocks.items():
         for variant, block, warm in blocks:
@@ -144,7 +144,7 @@ def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
             assert warm == (number > 0 and "durability" in variant)
 
 
-def test_without_time_a_turn_has_one_sample_and_there_are_as_many_blocks() -> None:
+def test_without_time_a_part_has_one_sample_and_there_are_as_many_blocks() -> None:
     """A sample's company (its answer's check, its undo) may take longer than the sample."""
     _, script, _ = measured(base_ns=1e4, seconds=0.0)
     assert len(script.blocks) == BLOCKS_MIN
@@ -166,13 +166,13 @@ def test_an_operation_begins_only_if_it_is_expected_to_end_in_time() -> None:
     assert not late.has_room()
 
 
-def test_one_slow_sample_does_not_shorten_the_turns() -> None:
+def test_one_slow_sample_does_not_shorten_the_parts() -> None:
     """On a busy machine every combination has one: its worker had no processor for a while."""
     quick = [Sample(at, 0, 0, at, 300_000) for at in range(8)]
     waited = [*quick, Sample(8, 1, 0, 8, 15_000_000)]
-    assert turn_after(quick, waited) == TURN_SAMPLES_MAX
+    assert part_after(quick, waited) == PART_SAMPLES_MAX
     slow = [Sample(at, 0, 0, at, 15_000_000) for at in range(8)]
-    assert turn_after(quick, slow) == 1
+    assert part_after(quick, slow) == 1
 
 
 def test_a_combination_that_fails_leaves_the_others_whole() -> None:

@@ -18,6 +18,9 @@ RUNGS = (EMPTY, CONSTANT, PLANNED, COUNTED, UNCOMMITTED, WHOLE)
 WATCHED, UNWATCHED = "watched", "unwatched"
 """The statement itself with the sampler, and without: no rungs, but measured in the same blocks."""
 
+WARMED_NS_MAX = 50_000_000
+"""A statement that takes longer than this fills the caches by its first run, which counts."""
+
 _ABOVE_THE_PLAN = {
     "client": (COUNTED, WHOLE),
     "file": (COUNTED, WHOLE),

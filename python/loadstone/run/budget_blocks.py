@@ -5,7 +5,7 @@ rungs of its ladder of statements.
               its statement, its statement with the sampler, the rungs of its ladder
 
 So the sampler's cost, and each rung beyond the one below, is a contrast within a block. The cell's
-own blocks checked every answer; here one of each turn is checked, since to read a relation back may
+own blocks checked every answer; here one of each part is checked, since to read a relation back may
 take a thousand times the statement.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from loadstone import _core
 from loadstone.plan.plan import Cell
-from loadstone.plan.statement_ladder import UNWATCHED, WATCHED, WHOLE
+from loadstone.plan.statement_ladder import UNWATCHED, WARMED_NS_MAX, WATCHED, WHOLE
 from loadstone.protocol.messages import FunctionCount, Profiled
 from loadstone.record.budget import (
     NOTHING,
@@ -38,11 +38,11 @@ CELL_NS = 1_100_000_000
 of short statements takes no longer than one of long ones."""
 CELL_NS_MOST = 4_000_000_000
 """For so long blocks are taken where there are not enough for an interval yet."""
-TURN_NS = 50_000_000
+PART_NS = 50_000_000
 """A statement is watched for about this time in a block: 160 samples in all."""
-TURN_SAMPLES_MAX = 600
+PART_SAMPLES_MAX = 600
 """Of a statement so short that most of its time here is spent beside it."""
-TURN_WALL_NS = 80_000_000
+PART_WALL_NS = 80_000_000
 """With all that goes with its statements (undoing, counters) a statement is watched for about this
 time in a block, however short it is."""
 COMPARED_SAMPLES_MAX = 16
@@ -53,14 +53,12 @@ FILLED = 0.9
 ROOM_FIRST = 0.5
 """Of the samples that a block takes at most: so many are taken in the first, whose time tells what
 the others have room for."""
-WARMED_NS_MAX = 50_000_000
-"""A statement that takes longer fills the caches by itself."""
 ALONE_NS = 2_000_000_000
 """A statement that takes longer has hundreds of samples the first time: it is watched once, and
 neither compared nor taken apart by rungs, which would take six times as long."""
 LONG = "a statement of more than 2 s is only watched"
 ANSWERS_CHECKED = 1
-"""Of a turn."""
+"""Of a part."""
 FREQUENCY_HZ = 397
 """Of the sampler; a prime. A sample costs some 29 us on a virtual machine: all of them together a
 hundredth of the time."""
@@ -138,14 +136,14 @@ def taken_budgets(
             gathered = found[cell]
             if gathered.is_open:
                 begun_ns = _core.clock_ns()
-                turn = _Turn(block, seed, typical_ns[cell], gathered.room)
-                _turn(executor, cell, turn, gathered)
+                part = _Part(block, seed, typical_ns[cell], gathered.room)
+                _part(executor, cell, part, gathered)
                 gathered.ended(_core.clock_ns() - begun_ns)
     return {cell: _taken(executor, cell, gathered) for cell, gathered in found.items()}
 
 
 @dataclass(slots=True)
-class _Turn:
+class _Part:
     """A cell's part of a block."""
 
     block: int
@@ -158,9 +156,9 @@ class _Turn:
     @property
     def samples(self) -> range:
         """Those of the statement with the sampler."""
-        most = TURN_WALL_NS // max(self.wall_ns, 1)
-        within = TURN_NS // max(self.typical_ns, 1)
-        return range(int(max(1, self.room * min(TURN_SAMPLES_MAX, within, most))))
+        most = PART_WALL_NS // max(self.wall_ns, 1)
+        within = PART_NS // max(self.typical_ns, 1)
+        return range(int(max(1, self.room * min(PART_SAMPLES_MAX, within, most))))
 
     @property
     def compared(self) -> range:
@@ -173,38 +171,38 @@ class _Turn:
         return [names[place] for place in order]
 
 
-def _turn(executor: Executor, cell: Cell, turn: _Turn, gathered: _Gathered) -> None:
+def _part(executor: Executor, cell: Cell, part: _Part, gathered: _Gathered) -> None:
     """One variant's part of a block; the first of it warms up."""
     rungs = [rung for rung in executor.rungs(cell) if rung not in gathered.reasons]
-    if turn.typical_ns > ALONE_NS:
+    if part.typical_ns > ALONE_NS:
         gathered.reasons.update(dict.fromkeys(rungs, LONG))
         kinds = [WATCHED]
     else:
-        kinds = turn.shuffled([UNWATCHED, WATCHED, *([RUNGS] if rungs else [])])
-    if turn.typical_ns < WARMED_NS_MAX:
+        kinds = part.shuffled([UNWATCHED, WATCHED, *([RUNGS] if rungs else [])])
+    if part.typical_ns < WARMED_NS_MAX:
         begun_ns = _core.clock_ns()
-        outcome = executor.take(cell, turn.compared, turn.block, warm=True, checked=0)
-        turn.wall_ns = (_core.clock_ns() - begun_ns) / len(turn.compared)
+        outcome = executor.take(cell, part.compared, part.block, warm=True, checked=0)
+        part.wall_ns = (_core.clock_ns() - begun_ns) / len(part.compared)
         if outcome.status != "ok":
             gathered.failed = outcome
             return
     for kind in kinds:
-        outcome = _measured(executor, cell, turn, kind, turn.shuffled(rungs))
-        gathered.add(turn.block, kind, outcome)
+        outcome = _measured(executor, cell, part, kind, part.shuffled(rungs))
+        gathered.add(part.block, kind, outcome)
         if outcome.status != "ok":
             return
 
 
 def _measured(
-    executor: Executor, cell: Cell, turn: _Turn, kind: str, rungs: Sequence[str]
+    executor: Executor, cell: Cell, part: _Part, kind: str, rungs: Sequence[str]
 ) -> Outcome:
-    """The steps of a turn, one after the other."""
+    """The steps of a part, one after the other."""
     checked = ANSWERS_CHECKED
     if kind == RUNGS:
-        return executor.climb(cell, turn.compared, turn.block, rungs)
+        return executor.climb(cell, part.compared, part.block, rungs)
     if kind == UNWATCHED:
-        return executor.take(cell, turn.compared, turn.block, warm=True, checked=checked)
-    samples, block = turn.samples, turn.block
+        return executor.take(cell, part.compared, part.block, warm=True, checked=checked)
+    samples, block = part.samples, part.block
     return executor.watch(cell, samples, block, FREQUENCY_HZ, warm=True, checked=checked)
 
 
@@ -262,7 +260,7 @@ def _budget(
 
 def _sample_ns(found: Sequence[Profiled]) -> int:
     """CPU time that a sample stands for, in the mean: a period, where the samples do not tell all
-    of the CPU time; else what is left over at the end of a turn is shared out."""
+    of the CPU time; else what is left over at the end of a part is shared out."""
     samples = sum(count.samples for one in found for count in one.counts)
     sampled_ns = [one.sampled_ns for one in found if one.sampled_ns is not None]
     if len(sampled_ns) < len(found) or not samples:

@@ -25,17 +25,17 @@ from loadstone.run.study_cells import StudyCells
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.statistics.study import escalation, every
 
-TURN_NS = 10_000_000
+PART_NS = 10_000_000
 """A combination takes samples for about this time in a block: a single short one would show the
 state of the caches, more only this block's processes again."""
-TURN_SAMPLES_MAX = 8
+PART_SAMPLES_MAX = 8
 SLOW_NS = 250_000_000
 """So long a statement fills by itself what a warm-up would, and eight blocks of it take long."""
 BLOCKS_MAX = 64
 """Beyond these an interval hardly gets narrower, and a record holds every sample."""
 LONG_RATIO = 10
-"""A statement is ended at so many times that at base, if it is beyond `LONG_TURNS`, too."""
-LONG_TURNS = 4
+"""A statement is ended at so many times that at base, if it is beyond `LONG_PARTS`, too."""
+LONG_PARTS = 4
 """So many times the time that the operation has for one combination in one block."""
 DECISIONS_SHARE = 0.25
 """The share of a study's time that is kept for what its blocks decide to measure."""
@@ -166,8 +166,8 @@ class StudyGroup(InterleavedGroup):
         self._scouted(one.base)
         if one.base.status != "ok":
             return
-        turns = OBSERVATIONS_MIN * len(one.design.combinations)
-        longest = LONG_TURNS * share_ns / turns
+        parts = OBSERVATIONS_MIN * len(one.design.combinations)
+        longest = LONG_PARTS * share_ns / parts
         own_ns = one.base.samples[0].elapsed_ns
         limit_ns = int(max(LONG_RATIO * own_ns, longest)) if one.steered else 0
         for item in one.controls():
@@ -235,7 +235,7 @@ class StudyGroup(InterleavedGroup):
         return number
 
     def _study_block(self, number: int) -> None:
-        """Start new processes, and give each combination its turn."""
+        """Start new processes, and give each combination its part."""
         begun_ns = _core.clock_ns()
         able = [item for one in self._studied for item in one.able()]
         if number:
@@ -248,8 +248,8 @@ class StudyGroup(InterleavedGroup):
                 item.add(outcome)
             self._look()
         # Scouting took the first sample of the first block.
-        turn = self._turn(able, (self._block_ns - (_core.clock_ns() - begun_ns)) / self._sample_ns)
-        count = turn - (0 if number else 1)
+        part = self._part(able, (self._block_ns - (_core.clock_ns() - begun_ns)) / self._sample_ns)
+        count = part - (0 if number else 1)
         taken = range(self._ordinals, self._ordinals + count)
         turns_ns = _core.clock_ns()
         for index in _core.schedule(self._seed + number, len(able), 1)[0] if count else ():
@@ -263,16 +263,16 @@ class StudyGroup(InterleavedGroup):
                 self._doors.on_effects(one.effects())
 
     @staticmethod
-    def _turn(able: Sequence[OpenCell], room: float = inf) -> int:
-        """The samples of a turn, the same for all combinations: as many as the slowest takes in its
-        time, by its median. One sample in which the worker had no processor would shorten the turns
+    def _part(able: Sequence[OpenCell], room: float = inf) -> int:
+        """The samples of a part, the same for all combinations: as many as the slowest takes in its
+        time, by its median. One sample in which the worker had no processor would shorten the parts
         where their medians are needed most. `room`: samples that the block's time has room for, all
         combinations together; what goes with a sample may take longer than the sample."""
         known = [[float(sample.elapsed_ns) for sample in item.samples] for item in able]
         times_ns = [_core.interval_of_median(taken_ns)[0] for taken_ns in known if taken_ns]
         if not times_ns:
             return 1
-        return int(max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(times_ns), room // len(able))))
+        return int(max(1, min(PART_SAMPLES_MAX, PART_NS // max(times_ns), room // len(able))))
 
     def _take(self, item: OpenCell, block: range, number: int) -> None:
         """Take a block of a cell, without a warm-up if its statement is slow."""

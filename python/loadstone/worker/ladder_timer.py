@@ -17,6 +17,7 @@ from loadstone.engines.base import Engine
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.plan import statement_ladder as ladder
+from loadstone.plan.statement_ladder import WARMED_NS_MAX
 from loadstone.protocol.messages import Block, OwnTime, RungText, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
@@ -26,32 +27,23 @@ OUTSIDE = "outside its phases"
 OWN_TIMES_MOST = 5
 OWN_TIMES_NS = 100_000_000
 """After so much of a cell's time its engine's own timers are asked no more."""
-WARMED_NS_MAX = 50_000_000
-"""A statement that takes longer than this fills the caches by its first run, which counts."""
 
 Translate = Callable[[Block, str], Statement]
-Whole = Callable[[Block, Variation], int]
-Phased = Callable[[Block, Variation], tuple[int, dict[str, int]]]
+Whole = Callable[[Block, Variation, dict[str, int] | None], int]
 
 
 class LadderTimer:
     """Climbs the ladders of statements on an engine."""
 
     def __init__(
-        self,
-        engine: Engine,
-        mark: Callable[[str], None],
-        translate: Translate,
-        whole: Whole,
-        phased: Phased,
+        self, engine: Engine, mark: Callable[[str], None], translate: Translate, whole: Whole
     ) -> None:
-        """`whole` takes a sample of the statement itself, and gives its time; `phased` its phases,
-        too."""
+        """`whole` takes a sample of the statement itself, gives its time, and puts the engine's
+        phases of it where it is told."""
         self._engine = engine
         self._mark = mark
         self._translate = translate
         self._whole = whole
-        self._phased = phased
 
     def climb(self, block: Block, rungs: Sequence[str]) -> tuple[RungTimes, ...]:
         """One sample of each variation on each rung. A rung that the engine lacks has the reason.
@@ -117,7 +109,8 @@ class LadderTimer:
         found: list[tuple[int, dict[str, int]]] = []
         begun_ns = clock_ns()
         while len(found) < OWN_TIMES_MOST and (not found or clock_ns() - begun_ns < OWN_TIMES_NS):
-            found.append(self._phased(block, block.variations[0]))
+            phases: dict[str, int] = {}
+            found.append((self._whole(block, block.variations[0], phases), phases))
         found.sort(key=lambda sample: sample[0])
         elapsed_ns, phases = found[(len(found) - 1) // 2]
         phases[OUTSIDE] = elapsed_ns - sum(phases.values())
@@ -140,7 +133,7 @@ class LadderTimer:
                 with engine.taken_back():
                     return self._clocked(lambda: engine.run(statement.text))
             case ladder.WHOLE:
-                return self._whole(block, variation)
+                return self._whole(block, variation, None)
         raise UnsupportedError(f"there is no rung {rung}")
 
     def _counted(self, block: Block, statement: Statement, variation: Variation) -> int:

@@ -142,7 +142,7 @@ class StatementRequests(Requests):
         from loadstone.worker.ladder_timer import LadderTimer
 
         timer = self._timer()
-        return LadderTimer(self.engine, self._mark, timer.translate, timer.whole, timer.phased)
+        return LadderTimer(self.engine, self._mark, timer.translate, timer.whole)
 
     def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
         """Concurrent users on a block's variations."""

@@ -41,8 +41,6 @@ class StatementTimer(Timer):
         """By scale, design and text."""
         self._absent: set[str] = set()
         """Results that were dropped here since a statement last made them."""
-        self._phases: dict[str, int] | None = None
-        """Of the sample that is taken, where somebody wants to know."""
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan, and whether the plan uses the structure that the
@@ -68,23 +66,18 @@ class StatementTimer(Timer):
         """Each variation as the engine gets it."""
         return [self.translate(block, each.text) for each in block.variations]
 
-    def whole(self, block: Block, variation: Variation) -> int:
-        """The time of one sample, as the rung of a ladder. Raises `EngineError` where the answer is
-        wrong."""
+    def whole(
+        self, block: Block, variation: Variation, phases: dict[str, int] | None = None
+    ) -> int:
+        """The time of one sample, as the rung of a ladder; the part that the engine spent in each
+        of its phases goes into `phases`. Raises `EngineError` where the answer is wrong."""
         self._clear(block, variation)
-        sample, answer = self._sample(block, variation, -1)
+        sample, answer = self._sample(block, variation, -1, phases=phases)
         if answer is not None and not answer.right:
             raise EngineError(
                 f"{self.engine.name} gives {plural(answer.rows, 'tuple')}, not the right ones"
             )
         return sample.elapsed_ns
-
-    def phased(self, block: Block, variation: Variation) -> tuple[int, dict[str, int]]:
-        """The time of one sample, and what of it the engine spent in each of its phases."""
-        self._phases = {}
-        elapsed_ns = self.whole(block, variation)
-        phases, self._phases = self._phases, None
-        return elapsed_ns, phases
 
     def _sample(
         self,
@@ -93,6 +86,7 @@ class StatementTimer(Timer):
         ordinal: int,
         *,
         check: bool = True,
+        phases: dict[str, int] | None = None,
     ) -> tuple[Sample, AnswerCheck | None]:
         number, expected = variation.number, (variation.rows, variation.checksum)
         statement = self.translate(block, variation.text)
@@ -102,7 +96,7 @@ class StatementTimer(Timer):
         # Around the counters, too: its thread's own work is none of the statement's.
         with self._limited(block):
             before = self.engine.work()
-            phases = self.engine.phases() if self._phases is not None else None
+            begun_ns = {} if phases is None else self.engine.phases() or {}
             meter = Meter(self.engine.processes())
             self._mark("start")
             if observer:
@@ -115,8 +109,8 @@ class StatementTimer(Timer):
             self._mark("end")
             used, after = meter.read(), self.engine.work()
             if phases is not None:
-                ended = self.engine.phases() or {}
-                self._phases = {name: ns - phases[name] for name, ns in ended.items()}
+                ended_ns = self.engine.phases() or {}
+                phases.update({name: ns - begun_ns[name] for name, ns in ended_ns.items()})
         work = after.since(before) if after and before else None
         sample = Sample(
             ordinal=ordinal,
