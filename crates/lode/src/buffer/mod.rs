@@ -48,7 +48,7 @@ use self::read_ahead::ReadAhead;
 use self::replacement::Tactic;
 use self::reservation::Reservation;
 use self::state::{State, Word};
-use crate::disk::Disk;
+use crate::disk::{Disk, Syncs};
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::Version;
@@ -100,7 +100,8 @@ pub struct Buffer {
     pages_total: AtomicU32,
     /// How many pages the volume durably has, as far as that is known.
     growing: Mutex<PageNumber>,
-    sync_failed: AtomicBool,
+    /// Of the volume, whatever disk it is on.
+    syncs: Syncs,
     /// The system has not taken the memory of an evicted page back: the cap cannot be kept.
     memory_kept: AtomicBool,
     pages_max: PageNumber,
@@ -153,7 +154,7 @@ impl Buffer {
             write_back: OnceLock::new(),
             pages_total: AtomicU32::new(pages_total),
             growing: Mutex::new(0),
-            sync_failed: AtomicBool::new(false),
+            syncs: Syncs::default(),
             memory_kept: AtomicBool::new(false),
             pages_max,
             cache_bytes,

@@ -1,7 +1,6 @@
 //! Dirty pages on their way to disk.
 
 use std::io;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use super::latched::Pinned;
@@ -73,18 +72,9 @@ impl Buffer {
         Ok(())
     }
 
-    /// After a sync has failed none is believed: a later one may succeed, and what was written
-    /// before is lost all the same.
     pub(super) fn sync_disk(&self, doing: &str) -> Result<()> {
-        let synced = if self.sync_failed.load(Ordering::Acquire) {
-            Err(io::Error::other("an earlier sync failed"))
-        } else {
-            self.disk.sync()
-        };
-        synced.map_err(|error| {
-            self.sync_failed.store(true, Ordering::Release);
-            LodeError::io(doing, error)
-        })
+        let synced = self.syncs.run(|| self.disk.sync());
+        synced.map_err(|error| LodeError::io(doing, error))
     }
 
     fn is_dirty(&self, page: PageNumber) -> bool {

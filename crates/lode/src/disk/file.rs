@@ -5,13 +5,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
+use super::Syncs;
 use crate::error::{LodeError, Result};
 use crate::owner::Owner;
 
@@ -53,7 +53,7 @@ pub(super) struct LockedFile {
     file: File,
     writable: bool,
     owner: Owner,
-    sync_failed: AtomicBool,
+    syncs: Syncs,
 }
 
 impl LockedFile {
@@ -114,7 +114,7 @@ impl LockedFile {
             error => LodeError::io(format!("locking {}", path.display()), error.into()),
         })?;
         let owner = Owner::here();
-        Ok(Self { file, writable, owner, sync_failed: AtomicBool::new(false) })
+        Ok(Self { file, writable, owner, syncs: Syncs::default() })
     }
 
     /// The file, for reading.
@@ -140,27 +140,13 @@ impl LockedFile {
         self.file.write_all_at(from, offset)
     }
 
-    /// `fdatasync`. Once it has failed it fails for ever: the kernel reports a failed write-back
-    /// once, takes the pages for clean and drops them, so that a second sync would succeed without
-    /// what was lost (Rebello et al., "Can Applications Recover from fsync Failures?", 2020).
+    /// `fdatasync`. Once it has failed it fails for ever.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.check_owner()?;
-        if self.sync_failed.load(Ordering::Acquire) {
-            return Err(io::Error::other(
-                "an earlier sync failed, and what was written before it may be lost",
-            ));
-        }
         if !self.writable {
             return Ok(());
         }
-        self.settle(retried(|| rustix::fs::fdatasync(&self.file)))
-    }
-
-    fn settle(&self, synced: io::Result<()>) -> io::Result<()> {
-        if synced.is_err() {
-            self.sync_failed.store(true, Ordering::Release);
-        }
-        synced
+        self.syncs.run(|| retried(|| rustix::fs::fdatasync(&self.file)))
     }
 
     /// Cut, or allocate what is new. Where there is no room the file keeps its length.
@@ -320,15 +306,6 @@ mod tests {
         assert_eq!(kind(opened(&path, Opening::Create)), io::ErrorKind::AlreadyExists);
         let folder_opened = opened(folder.path(), Opening::Read);
         assert!(matches!(folder_opened, Err(LodeError::NotADatabase { .. })));
-    }
-
-    #[test]
-    fn a_failed_sync_is_not_forgotten_by_the_next() {
-        let folder = test_folder();
-        let file = opened(&folder.path().join("volume"), Opening::Create).unwrap();
-        file.sync().unwrap();
-        file.settle(Err(io::Error::from(Errno::IO))).unwrap_err();
-        file.sync().unwrap_err();
     }
 
     #[test]

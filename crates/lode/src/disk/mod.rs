@@ -8,6 +8,7 @@ mod file;
 mod memory;
 mod ring;
 pub mod simulated;
+mod syncs;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -18,6 +19,7 @@ pub use counted::{CountedDisk, DiskCounts};
 pub use direct::DirectFile;
 pub use memory::Memory;
 pub use ring::DIRECT_BYTES;
+pub(crate) use syncs::Syncs;
 #[cfg(test)]
 pub(crate) use tests::test_folder;
 
