@@ -12,6 +12,7 @@ the next worker finds its relations; `sweep` ends what is left.
 """
 
 import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +23,9 @@ KINDS = ("scratch", "one-disk", "mirrored-shared", "mirrored", "two-disks")
 SCRATCH, ONE, SHARED, MIRRORED, TWO = KINDS
 DISK_BYTES_MIN = 300 << 20
 """btrfs takes no less than 109 MiB, and sets much of a small disk aside."""
+DETACHED_S_MAX = 1.0
+"""The kernel lets go of a device a moment after the file system on it is unmounted; of one that
+somebody still uses it does not."""
 DISK_BYTES_MAX = 64 << 30
 """Files are sparse: a disk takes what is written to it."""
 
@@ -127,11 +131,21 @@ def sweep(folder: Path) -> None:
     for disk, file in disks.files_of_loops():
         if _is_of(file, folder):
             disks.detach(disk)
+    _wait_for_detached(folder)
     for number in (1, 2):
         with suppress(OSError):
             folder.with_name(f"{folder.name}.disk-{number}").unlink()
     with suppress(OSError):
         folder.with_name(f"{folder.name}.second").rmdir()
+
+
+def _wait_for_detached(folder: Path) -> None:
+    """Wait until no device has a file of ours; not for one that stays in use."""
+    end_s = time.monotonic() + DETACHED_S_MAX
+    while any(_is_of(file, folder) for _, file in disks.files_of_loops()):
+        if time.monotonic() > end_s:
+            return
+        time.sleep(0.005)
 
 
 def _is_of(path: Path, folder: Path) -> bool:
