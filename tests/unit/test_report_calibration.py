@@ -93,7 +93,8 @@ def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
     assert found.stolen_share.worst == pytest.approx(0.001 * measured[-1])
     assert found.speed_drift.worst == pytest.approx(-0.001 * measured[-1])
     assert found.foreign_share is None
-    assert found.stolen_share.worst > validity.STOLEN_SHARE_MAX
+    assert found.stolen.is_beyond
+    assert not found.foreign.is_beyond
     rows = calibration_table(found, {}).observed
     beyond = {row.name for row in rows if row.beyond}
     assert beyond == {"processors' time taken by the hypervisor"}

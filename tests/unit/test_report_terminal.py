@@ -9,6 +9,7 @@ import pytest
 from report_fixture import ALL, make_run
 from rich.console import Console
 
+from loadstone.analysis.pace import Pace
 from loadstone.record.model import Run
 from loadstone.report.terminal import print_summary
 from loadstone.report.terminal_progress import Progress
@@ -91,13 +92,14 @@ def test_the_live_table_fits_the_screen(height: int) -> None:
 
 
 def test_an_estimate_needs_a_first_cell() -> None:
-    progress = Progress(RUN.plan, RUN.presentation, len(RUN.plan.cells), console(terminal=False))
-    assert progress.seconds_left() is None
-    for result in RUN.results:
-        progress.on_result(result)
-    left = progress.seconds_left()
-    assert left is not None
-    assert left >= 0
+    pace = Pace(RUN.plan.cells, len(RUN.plan.cells), 0)
+    assert pace.left_s is None
+    half = RUN.plan.cells[: len(RUN.plan.cells) // 2]
+    for place, cell in enumerate(half, start=1):
+        pace.end(cell, place * 1_000_000_000, again=False)
+    pace.end(half[0], 10**12, again=True)
+    assert pace.done == len(half)
+    assert pace.left_s == pytest.approx(len(RUN.plan.cells) - len(half))
 
 
 def summary(*, terminal: bool) -> str:

@@ -15,7 +15,7 @@ from itertools import permutations
 from math import exp
 from statistics import median
 
-from loadstone.analysis.study import NS_PER_MS, StudyMap, blocks
+from loadstone.analysis.study import StudyMap, blocks
 from loadstone.analysis.study_design import all_combinations, of_operation
 from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, CellResult, Run
@@ -23,6 +23,7 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import BASE, Block, Crossing, crossing
 from loadstone.statistics.study import Combination as Flipped
 from loadstone.statistics.study.observations import centre
+from loadstone.text.numbers import NS_PER_MS
 
 CONFIDENCE = 0.95
 
@@ -37,6 +38,12 @@ class ValueCost:
     start_ns: Estimate
     each_ns: Estimate
     compile_ns: float | None
+
+    @property
+    def each_ns_most(self) -> float | None:
+        """Of a value whose further tuple may take nothing: what it takes at the most; else None."""
+        low, high = self.each_ns.low, self.each_ns.high
+        return max(high or 0.0, 0.0) if low is not None and low <= 0 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ A row is a component (functions that a database engineer knows by one name; the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.plan_shape import finds_alike
@@ -32,6 +32,10 @@ NAMES = {
 }
 UNSEEN = {PROGRAMS: "kernel, and what chance left", NOTHING: "on the CPU"}
 """The name of the residual where the sampler did not see all."""
+SHOWN_SHARE_MIN = 0.01
+"""Rows that are smaller for every engine are told together."""
+SEEN_SHARE_MIN = 0.0005
+"""A tenth of a sample of a cell: less is a remainder of arithmetic."""
 FUNCTIONS_SHOWN = 5
 """Of a row: the most frequent."""
 CLOSE_SHARE_MAX = 0.05
@@ -52,6 +56,11 @@ class BudgetRow:
     share_high: float | None = None
     functions: tuple[tuple[str, float], ...] = ()
     """Its most frequent functions, each with its share of the elapsed time."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The same row of another engine has the same."""
+        return self.kind, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,16 @@ class CellBudget:
     ladder: tuple[RungFigure, ...]
     timers: tuple[BudgetTimer, ...] = ()
     """The engine's own, beside it."""
+
+    @property
+    def has_threads_together(self) -> bool:
+        """Whether threads at work together make its time off the CPU negative."""
+        return any(row.elapsed_ns < 0 and row.kind == ASLEEP for row in self.rows)
+
+    @property
+    def observer_percent(self) -> float | None:
+        """The cost of the sampler, in percent of the time without it; None if not compared."""
+        return None if self.observer is None else round((self.observer.value - 1) * 100, 1)
 
     @property
     def unclassified_share(self) -> float:
@@ -111,6 +130,33 @@ class OperationBudget:
         parts = [key for key in total_ns if key[0] in (COMPONENT, KERNEL)]
         others = [key for key in total_ns if key[0] not in (COMPONENT, KERNEL)]
         return (*sorted(parts, key=lambda key: (-total_ns[key], key)), *others)
+
+    @property
+    def names_shown(self) -> tuple[tuple[str, str], ...]:
+        """Those of rows with a notable share of some engine's time, which are told one by one."""
+        notable = {row.key for cell in self.cells for row in cell.rows if is_notable(row.share)}
+        return tuple(key for key in self.names if key in notable)
+
+
+def is_notable(share: float) -> bool:
+    """Whether a share is told by itself."""
+    return abs(share) >= SHOWN_SHARE_MIN
+
+
+def seen(share: float) -> float:
+    """A share; 0 for one that is too small to be seen."""
+    return 0.0 if abs(share) < SEEN_SHARE_MIN else share
+
+
+def share_of(rows: Iterable[BudgetRow]) -> float:
+    """Rows together."""
+    return sum(row.share for row in rows)
+
+
+def share_of_kind(budget: CellBudget, kind: str) -> float | None:
+    """The rows of a kind together; None where the budget has none."""
+    found = [row for row in budget.rows if row.kind == kind]
+    return share_of(found) if found else None
 
 
 def budgets(run: Run) -> tuple[OperationBudget, ...]:

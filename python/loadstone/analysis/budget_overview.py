@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from loadstone.analysis.budget import ASLEEP, RESIDUAL, WAITING, CellBudget, OperationBudget
+from loadstone.analysis.budget import (
+    ASLEEP,
+    RESIDUAL,
+    WAITING,
+    CellBudget,
+    OperationBudget,
+    is_notable,
+)
 from loadstone.record.budget import ALL
 
 _LAST = {WAITING: 1, ASLEEP: 2, RESIDUAL: 3}
@@ -34,6 +41,17 @@ class Overview:
     variants: tuple[str, ...]
     parts: tuple[OverviewRow, ...]
 
+    @property
+    def shown(self) -> tuple[OverviewRow, ...]:
+        """The rows with a notable share of some variant's time."""
+        return tuple(row for row in self.parts if any(map(is_notable, row.shares.values())))
+
+    @property
+    def others(self) -> Mapping[str, float]:
+        """Each variant's share of all other rows together; empty where there are none."""
+        left = [row for row in self.parts if row not in self.shown]
+        return {name: sum(row.shares[name] for row in left) for name in self.variants if left}
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetQuality:
@@ -46,7 +64,7 @@ class BudgetQuality:
     unclosed: tuple[CellBudget, ...]
     unclassified_median: float | None
     observer_median: float | None
-    """Of the ratios of times with the sampler and without."""
+    """Of what the sampler cost, as a share of the time without it."""
     reasons: tuple[str, ...]
     """Why something was not seen, each once."""
 
@@ -80,6 +98,11 @@ def _place(row: OverviewRow) -> tuple[int, float, str]:
     return _LAST.get(row.kind, 0), -fmean(row.shares.values()), row.name
 
 
+def shown_first(found: Sequence[Overview]) -> Overview | None:
+    """The largest scale's, warm if there is any; None without one."""
+    return max(found, key=lambda view: (view.temperature == "warm", view.rows), default=None)
+
+
 def budget_quality(found: Iterable[OperationBudget]) -> BudgetQuality:
     """Over all cells that have a budget."""
     cells = [cell for operation in found for cell in operation.cells]
@@ -92,7 +115,7 @@ def budget_quality(found: Iterable[OperationBudget]) -> BudgetQuality:
         closed=sum(bool(cell.closes) for cell in judged),
         unclosed=tuple(cell for cell in judged if not cell.closes),
         unclassified_median=_median([cell.unclassified_share for cell in whole]),
-        observer_median=_median(observers),
+        observer_median=None if not observers else median(observers) - 1,
         reasons=tuple(dict.fromkeys(cell.reason for cell in cells if cell.reason)),
     )
 

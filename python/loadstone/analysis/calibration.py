@@ -4,14 +4,25 @@ its cells. Rule 6 of the method. `calibration_table` words them."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import ClassVar
 
 from loadstone.analysis.noise import AACell, Noise, aa_cells, noise_of
 from loadstone.analysis.summary import Summary
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import Condition, Session
+from loadstone.statistics.validity import (
+    AA_RATIO_MAX,
+    CLOCK_SHARE_MAX,
+    FOREIGN_SHARE_MAX,
+    OVERHEAD_SHARE_MAX,
+    SPEED_DRIFT_MAX,
+    STOLEN_SHARE_MAX,
+)
 
 SEEN_SHARE = 0.5
 """An open loop whose p99 is below this share of a pause did not see it."""
+WAKE_UP_RATIO_MIN = 1.5
+"""From this ratio on round trips differ by idle states beyond their noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,25 @@ class Spread:
     def worst(self) -> float:
         """The one further from zero, with its sign."""
         return max(self.least, self.most, key=abs)
+
+    @property
+    def ratio(self) -> float:
+        """The maximum over the minimum."""
+        return self.most / self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A figure over all cells, None where it was not measured, and the limit beyond which a cell is
+    disturbed or invalid."""
+
+    spread: Spread | None
+    limit: float
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether some cell is."""
+        return self.spread is not None and abs(self.spread.worst) > self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +85,21 @@ class Measured:
         held_ns = self.figure("wake_up.round_trip_held_ns")
         return idle_ns / held_ns if idle_ns and held_ns else None
 
+    @property
+    def wake_up_matters(self) -> bool:
+        """Whether round trips differ by idle states beyond their noise."""
+        return self.wake_up_ratio is not None and self.wake_up_ratio > WAKE_UP_RATIO_MIN
+
+    @property
+    def observed_share(self) -> float | None:
+        """The cost of reading the counters around a statement that does nothing, as a share of it;
+        None if not measured."""
+        bare_ns = self.figure("overhead.statement_ns")
+        observed_ns = self.figure("overhead.statement_observed_ns")
+        if bare_ns is None or observed_ns is None:
+            return None
+        return observed_ns / max(bare_ns, 1.0) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -73,6 +118,31 @@ class Calibration:
     foreign_share: Spread | None
     speed_drift: Spread | None
     speed_probe_ns: Spread | None
+
+    clock_share_max: ClassVar[float] = CLOCK_SHARE_MAX
+    """Of a cell: the clock's step and one reading."""
+    overhead_share_max: ClassVar[float] = OVERHEAD_SHARE_MAX
+    aa_share_max: ClassVar[float] = AA_RATIO_MAX - 1
+
+    @property
+    def stolen(self) -> Limited:
+        """The processors' time that the hypervisor took."""
+        return Limited(self.stolen_share, STOLEN_SHARE_MAX)
+
+    @property
+    def foreign(self) -> Limited:
+        """The processors' time that other programs took."""
+        return Limited(self.foreign_share, FOREIGN_SHARE_MAX)
+
+    @property
+    def drift(self) -> Limited:
+        """The slowdown of the machine since the start."""
+        return Limited(self.speed_drift, SPEED_DRIFT_MAX)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether some A/A difference is beyond its limit."""
+        return self.noise is not None and self.noise.worst > self.aa_share_max
 
 
 def calibration(whole: Summary) -> Calibration:

@@ -69,6 +69,11 @@ def round_trips_ns(summary: Summary) -> Mapping[str, float]:
     return {variant: float(text) for variant, text in told.items() if text.isdigit()}
 
 
+def longest_round_trips_ns(summary: Summary) -> list[tuple[str, float]]:
+    """The same, the longest first."""
+    return sorted(round_trips_ns(summary).items(), key=lambda each: -each[1])
+
+
 def way_of(summary: Summary, variant: str) -> Way:
     """To a variant's server."""
     return Way(round_trips_ns(summary).get(variant), "://" in variant)

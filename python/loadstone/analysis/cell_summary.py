@@ -25,6 +25,7 @@ from loadstone.record.model import (
 from loadstone.statistics.disturbance import interval as disturbed_interval
 from loadstone.statistics.drift import Speeds
 from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 
 OVERHEAD_SHARE_MARKED = 0.1
 """Above this share of a figure, the harness overhead is marked beside it."""
@@ -80,6 +81,17 @@ class CellSummary:
     def unproved(self) -> bool:
         """Whether it was planned as cold, and is not proved: shown wherever its time is."""
         return self.temperature == "unproved" and self.elapsed_ns is not None
+
+    @property
+    def has_few_samples(self) -> bool:
+        """Whether order statistics give no 95 % interval of their median."""
+        return len(self.samples) < INTERVAL_PAIRS_MIN
+
+    @property
+    def samples_worth(self) -> int | None:
+        """The number of independent samples that these are worth, if fewer than there are."""
+        worth = round(self.samples_effective or len(self.samples))
+        return worth if worth < len(self.samples) else None
 
     @property
     def tied(self) -> bool:

@@ -1,5 +1,6 @@
 """Each operation's cold time beside its warm time, on one variant at the largest cold scale."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -40,6 +41,13 @@ def cold_warm(cold: View, warm: View, variant: str) -> list[ColdWarm]:
             proved = now.temperature == "cold"
             found.append(ColdWarm(row.operation.name, values[0], values[1], proved))
     return found
+
+
+def notable(pairs: Sequence[ColdWarm]) -> list[ColdWarm]:
+    """Those of the least, the middle and the greatest cost of a cold start, each once."""
+    ordered = sorted(pairs, key=lambda pair: pair.ratio)
+    places = {0, len(ordered) // 2, len(ordered) - 1}
+    return [ordered[place] for place in sorted(places)] if ordered else []
 
 
 def _ok_ns(figure: CellSummary | None) -> float | None:

@@ -7,7 +7,7 @@ part is the difference, and nothing can be unexplained. Parts that exceed the wh
 much of it, are no explanation: such a whole is not taken apart, and the reason is given.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone._core import interval_of_median
@@ -63,6 +63,12 @@ class Measured:
     each_ns: Mapping[str, Estimate]
     counts: Mapping[str, Counts]
     way: Way
+
+
+def part_names(accounts: Iterable[Account]) -> dict[str, None]:
+    """The names of all their parts, each once: the fullest account knows the order of all."""
+    fullest = sorted((account.parts for account in accounts), key=len, reverse=True)
+    return dict.fromkeys(part.name for parts in fullest for part in parts)
 
 
 def account_of(whole: Whole, ladder: CostLadder, measured: Measured) -> Account | None:

@@ -8,7 +8,7 @@ data in different places and other bases stand beside each other here: what may 
 change wins where, not one number with another.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,16 @@ class Winner:
     def turned(self) -> bool:
         """Whether another one wins today."""
         return bool(self.then and self.now) and self.then != self.now
+
+    @property
+    def then_share(self) -> float | None:
+        """The gain of the paper's change, as the share by which it is faster; None without one."""
+        return None if self.then_gain is None else self.then_gain - 1
+
+
+def scales(changes: Iterable[Enhanced]) -> list[int]:
+    """The scales of all rows, the largest first."""
+    return sorted({row.scale for one in changes for row in one.rows}, reverse=True)
 
 
 def enhanced(run: Run, found: StudyMap) -> tuple[Enhanced, ...]:

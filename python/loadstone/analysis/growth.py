@@ -65,6 +65,11 @@ def growth(summary: Summary) -> tuple[Growth, ...]:
     )
 
 
+def steepest(lines: Sequence[Growth]) -> list[Growth]:
+    """Those that are certain to grow faster than the data, the steepest first."""
+    return sorted((line for line in lines if line.steep), key=lambda line: -line.exponent)
+
+
 def _growth(
     text: OperationText, variant: str, temperature: str, estimates: Mapping[int, Estimate]
 ) -> Growth | None:

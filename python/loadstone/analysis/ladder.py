@@ -6,7 +6,7 @@ beyond the rung below is the difference of the two. They were measured in the sa
 correlation is not used: the bounds are the widest possible (`arithmetic`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.calls import Counts, counts_of, way_of
@@ -82,6 +82,16 @@ class Ladder:
     def empty_call_ns(self) -> Estimate | None:
         """The cost of a call that does nothing; None where it was not measured."""
         return next((rung.each_ns for rung in self.rungs if rung.step.prices == CALLS), None)
+
+
+def empty_calls_ns(found: Iterable[Ladder]) -> Mapping[str, float]:
+    """Client -> the least cost of a call that does nothing, where it was measured."""
+    least: dict[str, float] = {}
+    for ladder in found:
+        if ladder.empty_call_ns is not None:
+            cost_ns = ladder.empty_call_ns.value
+            least[ladder.client] = min(least.get(ladder.client, cost_ns), cost_ns)
+    return least
 
 
 def ladders(summary: Summary) -> tuple[Ladder, ...]:

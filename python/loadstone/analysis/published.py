@@ -47,6 +47,11 @@ class PublishedValue:
         """The comparable value: ns or bytes; None for a bound."""
         return None if self.over else self.elapsed_ns or self.size_bytes
 
+    @property
+    def best(self) -> bool:
+        """Whether the paper has no better value in its row."""
+        return self.ratio is not None and self.ratio <= 1
+
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:

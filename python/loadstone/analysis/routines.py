@@ -36,9 +36,24 @@ class VariantProfile:
     unnamed: float
 
     @property
+    def share(self) -> float:
+        """All routines together."""
+        return sum(one.share for one in self.shares)
+
+    @property
     def gain_most(self) -> float:
         """1 / (1 - s)."""
-        return 1 / max(1 - sum(one.share for one in self.shares), 1e-9)
+        return 1 / max(1 - self.share, 1e-9)
+
+    @property
+    def then_percent(self) -> float:
+        """The paper's share of all routines together."""
+        return sum(one.routine.share_percent for one in self.shares)
+
+    @property
+    def then_gain_most(self) -> float:
+        """As `gain_most`, of the paper's share."""
+        return 1 / (1 - self.then_percent / 100)
 
 
 def profiles(run: Run) -> tuple[VariantProfile, ...]:

@@ -37,8 +37,8 @@ from loadstone.statistics.study import (
     is_beyond,
     study_effects,
 )
+from loadstone.text.numbers import NS_PER_MS
 
-NS_PER_MS = 1e6
 NO_FIGURE = ("failed", "gap", "invalid")
 """The statuses of a cell that tells nothing: one that was ended tells a bound, and one that was
 spared was not needed."""
@@ -135,6 +135,37 @@ class StudiedOperation:
         return any(one is not None for one in (*ratios, *bounds))
 
     @property
+    def acting(self) -> list[SwitchEffect]:
+        """The switches with an effect, the strongest first."""
+        found = (each for each in self.switches if each.acts)
+        return sorted(found, key=lambda each: -each.strength)
+
+    @property
+    def so_far(self) -> list[tuple[SwitchEffect, float]]:
+        """Effects with their ratios alone while it is measured, without their intervals: those
+        beyond the threshold, the largest first."""
+        ratios = (
+            (
+                each,
+                each.alone.value if each.alone_beyond is None and each.alone else each.alone_beyond,
+            )
+            for each in self.switches
+        )
+        seen = [(each, ratio) for each, ratio in ratios
+                if ratio is not None and abs(log(ratio)) > self.effects.threshold]  # fmt: skip
+        return sorted(seen, key=lambda pair: -abs(log(pair[1])))
+
+    @property
+    def threshold_ratio(self) -> float:
+        """The ratio that an effect must be beyond."""
+        return exp(self.effects.threshold)
+
+    @property
+    def unseen_is_small(self) -> bool:
+        """Whether an effect that may have been missed is within the threshold."""
+        return self.unseen is not None and log(self.unseen) <= self.effects.threshold
+
+    @property
     def noise(self) -> Estimate | None:
         """The time of the A/A control over that of the base; None without one."""
         return self.effects.noise and as_ratio(self.effects.noise)
@@ -150,6 +181,12 @@ class StudiedOperation:
         return exp(max(known)) if known and len(known) == len(bounds) else None
 
 
+def noisiest(operations: Sequence[StudiedOperation]) -> list[StudiedOperation]:
+    """Those with an A/A control, the noisiest first."""
+    known = (one for one in operations if one.noise is not None)
+    return sorted(known, key=lambda one: -one.effects.threshold)
+
+
 @dataclass(frozen=True, slots=True)
 class StudyMap:
     """Operations x switches, what matters first in both."""
@@ -158,6 +195,12 @@ class StudyMap:
     operations: tuple[StudiedOperation, ...]
     order: tuple[Switch, ...]
     """The switches by their strongest effect."""
+
+    @property
+    def strongest(self) -> list[tuple[StudiedOperation, SwitchEffect]]:
+        """Every effect with its operation, the strongest first."""
+        acting = ((one, each) for one in self.operations for each in one.switches if each.acts)
+        return sorted(acting, key=lambda pair: -pair[1].strength)
 
 
 def study_map(run: Run) -> StudyMap | None:

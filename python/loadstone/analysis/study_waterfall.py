@@ -31,6 +31,15 @@ class Contribution:
     order_range: tuple[float, float] | None
     """Its least and its greatest ratio, over all orders measured; None where there is one only."""
 
+    @property
+    def after_ms_bounds(self) -> tuple[float | None, float | None]:
+        """The interval of the time after it, from its ratio's."""
+        low, high = self.ratio.low, self.ratio.high
+        return (
+            None if low is None else self.before_ms * low,
+            None if high is None else self.before_ms * high,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Together:
@@ -64,6 +73,16 @@ class Descent:
     is_closed: bool
     """Whether the closure's whole interval lies within `CLOSED_WITHIN` of none."""
     together: tuple[Together, ...]
+
+    @property
+    def reached_ms(self) -> list[float]:
+        """All times of the waterfall: both ends, and what each step reaches with its interval."""
+        steps = [
+            (step.after_ms, step.before_ms * step.ratio.value, *step.after_ms_bounds)
+            for step in self.steps
+        ]
+        reached = (self.base_ms, self.end_ms, *(ms for step in steps for ms in step))
+        return [ms for ms in reached if ms is not None]
 
 
 def descents(found: StudyMap) -> tuple[Descent, ...]:

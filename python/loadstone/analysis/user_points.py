@@ -21,6 +21,8 @@ TITLES = {
     "open": "Concurrent users, open loop: due by a schedule, latency from when it was due",
 }
 ABSENT = "\N{EN DASH}"
+LIMITED_SHARE = 0.9
+"""A curve that reaches this share of what the processors allow is called limited by them."""
 
 Column = tuple[str, Callable[[UsersPoint], str]]
 
@@ -122,7 +124,17 @@ class UsersCurve:
     @property
     def gain(self) -> float:
         """The most that was reached, over the fewest users' throughput."""
-        return max(rate for _, rate in self.points) / self.points[0][1]
+        return self.most / self.points[0][1]
+
+    @property
+    def most(self) -> float:
+        """The highest throughput that was reached."""
+        return max(rate for _, rate in self.points)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the processors allow little more."""
+        return self.limit is not None and self.most > LIMITED_SHARE * self.limit
 
 
 def users_curves(run: Run) -> tuple[UsersCurve, ...]:

@@ -354,6 +354,11 @@ class Load:
     elapsed_ns: int
     answer_ok: bool
 
+    @property
+    def tuples_per_s(self) -> float:
+        """The speed of loading."""
+        return self.tuples / self.elapsed_ns * 1e9
+
 
 @dataclass(frozen=True, slots=True)
 class Term:

@@ -6,7 +6,7 @@ from loadstone.analysis.break_even import BreakEven, Paying, Untold, ValueCost
 from loadstone.plan.presentation import Presentation
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import Crossing
-from loadstone.text.numbers import digits, duration, listing, number, plural
+from loadstone.text.numbers import digits, duration, estimated, listing, number, plural
 
 AT_ONCE = "at once"
 NEVER = "never"
@@ -50,8 +50,8 @@ def bounded(time_ns: Estimate) -> str:
 def each_words(one: ValueCost) -> str:
     """The cost of a further tuple; one that may be none says so."""
     cost = one.each_ns
-    if cost.low is not None and cost.low <= 0:
-        return f"none found, up to {digits(max(cost.high or 0.0, 0.0))} ns"
+    if one.each_ns_most is not None:
+        return f"none found, up to {digits(one.each_ns_most)} ns"
     if cost.low is None or cost.high is None:
         return f"{digits(cost.value)} ns"
     return f"{digits(cost.value)} ns ({digits(cost.low)} to {digits(cost.high)})"
@@ -60,25 +60,21 @@ def each_words(one: ValueCost) -> str:
 def crossing_words(found: Crossing) -> str:
     """The number with its interval, `at once` or `never`; `~` before one that lies beyond what was
     measured, where the line is drawn on."""
-    if found.value is None and found.at_small.value < 0:
+    if found.is_only_first:
         return AT_FIRST
     if found.value is None:
-        return NEVER if found.low is None else f"not seen; perhaps from {_count(found.low)}"
+        return NEVER if found.low is None else f"not seen; perhaps from {estimated(found.low)}"
     mark = "~" if found.extrapolated else ""
     if found.value == 0 and not found.high:
         return AT_ONCE
-    value = f"{mark}{_count(found.value)}"
+    value = f"{mark}{estimated(found.value)}"
     if found.low is None:
         return value
-    return f"{value} ({_count(found.low)} to {_bound(found)})"
+    return f"{value} ({estimated(found.low)} to {_bound(found)})"
 
 
 def _bound(found: Crossing) -> str:
-    return "no bound" if found.high is None else _count(found.high)
-
-
-def _count(value: float) -> str:
-    return "0" if value < 0.5 else digits(value)
+    return "no bound" if found.high is None else estimated(found.high)
 
 
 def _cell(pair: BreakEven | None) -> str:

@@ -18,13 +18,12 @@ from loadstone.analysis.budget import (
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.summary import Summary
 from loadstone.plan.budget_words import UNCLASSIFIED
+from loadstone.report.axis import stacked
 from loadstone.report.budget_words import BudgetTables, budget_tables, overview_rows, quality_line
 from loadstone.report.ladder_words import LadderCell, LadderTable
 from loadstone.text.numbers import duration, percent
 
 BAR_PX = 130
-LEAST_PX = 0.5
-"""A narrower part is not drawn by itself."""
 KINDS = {
     COMPONENT: "the engine, its driver and libraries, by component",
     KERNEL: "the kernel",
@@ -133,14 +132,11 @@ def _bar(cell: CellBudget) -> Bar:
     parts = sorted(
         (row for row in cell.rows if row.share > 0), key=lambda row: order.index(_kind(row))
     )
-    whole = sum(row.share for row in parts)
-    segments, at = [], 0.0
-    for row in parts:
-        width = row.share / whole * BAR_PX
-        if width >= LEAST_PX:
+    segments = []
+    for row, part in zip(parts, stacked([row.share for row in parts], BAR_PX), strict=True):
+        if part is not None:
             title = f"{row.name}: {percent(row.share)}, {duration(row.elapsed_ns)}"
-            segments.append(Segment(_kind(row), round(at, 1), round(width, 1), title))
-        at += width
+            segments.append(Segment(_kind(row), *part, title))
     doubt = "" if cell.closes is not False else "does not add up"
     if cell.closes is None:
         doubt = "not all was seen"

@@ -3,16 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.budget import BudgetRow, CellBudget, OperationBudget
+from loadstone.analysis.budget import BudgetRow, CellBudget, OperationBudget, seen, share_of
 from loadstone.analysis.budget_overview import Overview, budget_quality
 from loadstone.analysis.statement_ladder import RungFigure
 from loadstone.report.ladder_words import ABSENT, LadderCell, LadderTable, difference
 from loadstone.text.numbers import duration, interval, listing, percent, plural, signed, unit_for
 
-SHOWN_SHARE_MIN = 0.01
-"""Rows that are smaller for every engine are told together."""
-SEEN_SHARE_MIN = 0.0005
-"""A tenth of a sample of a cell: less is a remainder of arithmetic."""
 OTHER = "all others"
 OWN = "its own timer:"
 NOT_MEASURABLE = "not measurable"
@@ -45,12 +41,8 @@ def budget_tables(found: OperationBudget, names: Mapping[str, str]) -> BudgetTab
 def _parts(
     found: OperationBudget, cells: Sequence[CellBudget]
 ) -> tuple[tuple[str, tuple[LadderCell, ...]], ...]:
-    by_name = [{(row.kind, row.name): row for row in cell.rows} for cell in cells]
-    large = [
-        key
-        for key in found.names
-        if any(key in rows and abs(rows[key].share) >= SHOWN_SHARE_MIN for rows in by_name)
-    ]
+    by_name = [{row.key: row for row in cell.rows} for cell in cells]
+    large = found.names_shown
     told = [
         (name, tuple(_cell(rows.get((kind, name))) for rows in by_name)) for kind, name in large
     ]
@@ -73,14 +65,13 @@ def _cell(row: BudgetRow | None) -> LadderCell:
 
 def _together(rows: Sequence[BudgetRow]) -> LadderCell:
     names = listing(row.name for row in rows)
-    return LadderCell(share_words(sum(row.share for row in rows)), title=names)
+    return LadderCell(share_words(share_of(rows)), title=names)
 
 
 def share_words(share: float) -> str:
     """A share, with a sign where it is negative; what is less than can be seen is nothing."""
-    if abs(share) < SEEN_SHARE_MIN:
-        return percent(0.0)
-    return signed(share) if share < 0 else percent(share)
+    shown = seen(share)
+    return signed(shown) if shown < 0 else percent(shown)
 
 
 def _notes(cell: CellBudget, names: Mapping[str, str]) -> Sequence[str]:
@@ -93,7 +84,7 @@ def _notes(cell: CellBudget, names: Mapping[str, str]) -> Sequence[str]:
         told.append(f"{name}: {cell.reason}")
     if cell.lost:
         told.append(f"{name}: at least {plural(cell.lost, 'sample')} lost")
-    if cell.rows and any(row.elapsed_ns < 0 and row.kind == "asleep" for row in cell.rows):
+    if cell.has_threads_together:
         told.append(f"{name}: negative time off the CPU is that of threads at work together")
     return told
 
@@ -148,18 +139,16 @@ def quality_line(found: Sequence[OperationBudget]) -> str:
     if quality.unclassified_median is not None:
         said.append(f"unclassified {percent(quality.unclassified_median)} (median)")
     if quality.observer_median is not None:
-        said.append(f"the sampler cost {signed(quality.observer_median - 1)} (median)")
+        said.append(f"the sampler cost {signed(quality.observer_median)} (median)")
     return "; ".join((*said, *quality.reasons))
 
 
 def overview_rows(overview: Overview) -> list[tuple[str, list[str]]]:
     """(row, each variant's share): the rows of at least 1 % for some variant, then the others."""
-    large = [row for row in overview.parts if max(map(abs, row.shares.values())) >= SHOWN_SHARE_MIN]
     told = [
-        (row.name, [share_words(row.shares[name]) for name in overview.variants]) for row in large
+        (row.name, [share_words(row.shares[name]) for name in overview.variants])
+        for row in overview.shown
     ]
-    small = [row for row in overview.parts if row not in large]
-    if small:
-        sums = [sum(row.shares[name] for row in small) for name in overview.variants]
-        told.append((OTHER, [share_words(one) for one in sums]))
+    if others := overview.others:
+        told.append((OTHER, [share_words(share) for share in others.values()]))
     return told

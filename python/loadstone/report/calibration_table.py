@@ -4,21 +4,11 @@ remarks."""
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from loadstone.analysis.calibration import Calibration, Measured, Spread
-from loadstone.statistics.validity import (
-    AA_RATIO_MAX,
-    CLOCK_SHARE_MAX,
-    FOREIGN_SHARE_MAX,
-    OVERHEAD_SHARE_MAX,
-    SPEED_DRIFT_MAX,
-    STOLEN_SHARE_MAX,
-)
+from loadstone.analysis.calibration import Calibration, Limited, Measured, Spread
 from loadstone.text.numbers import digits, duration, number, percent, plural, signed, times
 
 ABSENT = "not measured"
 NONE_IN_ORDER = "measured, but no pair of cells is in order"
-WORTH_SAYING = 1.5
-"""From this ratio on round trips differ by idle states beyond their noise."""
 SPIN = "spin_of_"
 
 
@@ -61,7 +51,7 @@ def calibration_table(found: Calibration, labels: Mapping[str, str]) -> Calibrat
         headings=tuple(
             f"session {one.session_id}, {one.started_at[11:16]} UTC" for one in found.sessions
         ),
-        measured=tuple(_measured(found.sessions)) if found.sessions else (),
+        measured=tuple(_measured(found)) if found.sessions else (),
         observed=tuple(_observed(found, labels)),
         remarks=tuple(_remarks(found)),
     )
@@ -78,10 +68,10 @@ def short(found: Calibration) -> str:
         if one.pause_seen is not None:
             pause = _duration(one, "stalling.pause_ns")
             parts.append(f"a pause of {pause} {'seen' if one.pause_seen else 'NOT seen'}")
-        if one.wake_up_ratio and one.wake_up_ratio > WORTH_SAYING:
+        if one.wake_up_ratio and one.wake_up_matters:
             parts.append(f"idle states make a round trip {times(one.wake_up_ratio)}")
     if probe := found.speed_probe_ns:
-        parts.append(f"machine speed varied {times(probe.most / probe.least)}")
+        parts.append(f"machine speed varied {times(probe.ratio)}")
     if found.noise:
         parts.append(
             f"A/A difference {percent(found.noise.median)}, at worst {percent(found.noise.worst)}"
@@ -92,14 +82,16 @@ def short(found: Calibration) -> str:
 Words = Callable[[Measured], str]
 
 
-def _measured(sessions: tuple[Measured, ...]) -> Iterable[CalibrationRow]:
+def _measured(found: Calibration) -> Iterable[CalibrationRow]:
+    sessions = found.sessions
+
     def row(name: str, words: Words, limit: str = "") -> CalibrationRow:
         return CalibrationRow(name, tuple(words(one) for one in sessions), limit)
 
     def of(key: str) -> Words:
         return lambda one: _duration(one, key)
 
-    clock_limit = f"its step and one reading: {percent(CLOCK_SHARE_MAX)} of a cell"
+    clock_limit = f"its step and one reading: {percent(found.clock_share_max)} of a cell"
     yield row("the clock's smallest step", of("clock.resolution_ns"), clock_limit)
     yield row("one reading of the clock", of("clock.cost_ns"))
     yield row("a statement that does nothing", of("overhead.statement_ns"))
@@ -121,13 +113,9 @@ def _duration(one: Measured, key: str) -> str:
 
 
 def _observed_statement(one: Measured) -> str:
-    bare, observed = (
-        one.figure("overhead.statement_ns"),
-        one.figure("overhead.statement_observed_ns"),
-    )
-    if bare is None or observed is None:
-        return _duration(one, "overhead.statement_observed_ns")
-    return f"{duration(observed)} ({signed(observed / max(bare, 1.0) - 1)})"
+    observed = _duration(one, "overhead.statement_observed_ns")
+    share = one.observed_share
+    return observed if share is None else f"{observed} ({signed(share)})"
 
 
 def _fixed(one: Measured) -> str:
@@ -160,41 +148,35 @@ def _wake_up(one: Measured) -> str:
 
 def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[CalibrationRow]:
     def shares(
-        name: str, spread: Spread | None, most: float, words: Callable[[float], str] = percent
+        name: str, share: Limited, words: Callable[[float], str] = percent
     ) -> CalibrationRow:
-        said = ABSENT
+        said, spread = ABSENT, share.spread
         if spread:
             said = f"median {words(spread.median)}, {words(spread.worst)} at worst"
-        beyond = spread is not None and abs(spread.worst) > most
-        return CalibrationRow(name, (said,), percent(most), beyond)
+        return CalibrationRow(name, (said,), percent(share.limit), share.is_beyond)
 
     noise = found.noise
     yield CalibrationRow(
         "harness overhead, by operation",
         (f"{_range(found.overhead_ns)}, median {duration(found.overhead_ns.median)}"
          if found.overhead_ns else ABSENT,),
-        f"{percent(OVERHEAD_SHARE_MAX)} of a cell",
+        f"{percent(found.overhead_share_max)} of a cell",
     )  # fmt: skip
     yield CalibrationRow(
         "A/A difference: one variant measured twice",
         (f"median {percent(noise.median)}, {percent(noise.worst)} at worst, "
          f"of {plural(noise.cells, 'cell')}" if noise
          else NONE_IN_ORDER if found.has_aa_control else ABSENT,),
-        percent(AA_RATIO_MAX - 1),
-        noise is not None and noise.worst > AA_RATIO_MAX - 1,
+        percent(found.aa_share_max),
+        found.is_noisy,
     )  # fmt: skip
-    yield shares("processors' time taken by the hypervisor", found.stolen_share, STOLEN_SHARE_MAX)
-    yield shares("processors' time taken by other programs", found.foreign_share, FOREIGN_SHARE_MAX)
-    yield shares(
-        "slowdown of a fixed computation since the start",
-        found.speed_drift,
-        SPEED_DRIFT_MAX,
-        signed,
-    )
+    yield shares("processors' time taken by the hypervisor", found.stolen)
+    yield shares("processors' time taken by other programs", found.foreign)
+    yield shares("slowdown of a fixed computation since the start", found.drift, signed)
     probe = found.speed_probe_ns
     yield CalibrationRow(
         "speed probe: a miniature of an engine's work",
-        (f"{_range(probe)} ({times(probe.most / probe.least)})" if probe else ABSENT,),
+        (f"{_range(probe)} ({times(probe.ratio)})" if probe else ABSENT,),
     )
     for variant, left in found.headroom.items():
         said = f"median {percent(left.median)}, at least {percent(left.least)}"
@@ -216,7 +198,7 @@ def _remarks(found: Calibration) -> Iterable[Remark]:
                 fine=False,
             )
         ratio = one.wake_up_ratio
-        if ratio and ratio > WORTH_SAYING:
+        if ratio and one.wake_up_matters:
             yield Remark(
                 f"Idle states make a socket round trip {digits(ratio, 2)} times as long{where}: "
                 "compare small statements to a server only if both runs disabled them.",

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from loadstone.analysis.cold_warm import ColdWarm
+from loadstone.analysis.cold_warm import ColdWarm, notable
 from loadstone.analysis.growth import Growth
 from loadstone.analysis.paper_shape import shaped
 from loadstone.analysis.published import Comparison
@@ -198,19 +198,16 @@ def growth_domain(lines: Iterable[Growth]) -> tuple[float, float]:
 
 def cold_and_warm(pairs: Sequence[ColdWarm], variant: str, series: int) -> Chart | None:
     """Each operation's cold time over its warm time on one variant; unproved ones hollow."""
-    points: list[Point] = [
-        {"x": p.warm_ns / NS_PER_S, "y": p.cold_ns / NS_PER_S, "name": p.operation,
-         "proved": p.proved, "ratio": p.ratio}
-        for p in pairs
-    ]  # fmt: skip
+    points = [_cold_point(pair) for pair in pairs]
     if not points:
         return None
     low, high = _range(p[axis_name] for p in points for axis_name in ("x", "y"))
     ticks = decades(low, high, 4, fine=False)
     x, y = (axis(field, low, high, labelExpr=TIME_LABELS, values=ticks) for field in ("x", "y"))
-    notable = sorted(points, key=lambda p: p["ratio"])
-    named = {id(p): p for p in (notable[0], notable[len(notable) // 2], notable[-1])}.values()
-    labels = [p | {"text": f"{p['name']}  {times(p['ratio'])}"} for p in named]
+    labels = [
+        _cold_point(pair) | {"text": f"{pair.operation}  {times(pair.ratio)}"}
+        for pair in notable(pairs)
+    ]
     proved = [p for p in points if p["proved"]]
     colour = colour_of(series)
     layers = [
@@ -228,3 +225,8 @@ def cold_and_warm(pairs: Sequence[ColdWarm], variant: str, series: int) -> Chart
         ),
     ]  # fmt: skip
     return chart(layers, 190, 180, characters_right=30), f"Cold against warm on {variant}"
+
+
+def _cold_point(pair: ColdWarm) -> Point:
+    return {"x": pair.warm_ns / NS_PER_S, "y": pair.cold_ns / NS_PER_S, "name": pair.operation,
+            "proved": pair.proved, "ratio": pair.ratio}  # fmt: skip

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadstone.analysis.budget import ASLEEP, KERNEL, WAITING, CellBudget, budget_of
+from loadstone.analysis.budget import (
+    ASLEEP,
+    KERNEL,
+    WAITING,
+    CellBudget,
+    budget_of,
+    share_of_kind,
+)
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.summary import Row, Summary
 from loadstone.record.model import WORK, CellResult, Condition, Run, by_name
@@ -93,16 +100,6 @@ def _budget(name: str, value: Callable[[CellBudget], float | None]) -> Field:
     return Field(name, (Column(name, float, column, null=True),))
 
 
-def _share(kind: str) -> Callable[[CellBudget], float | None]:
-    """Of the rows of a kind together; None where the budget has none."""
-
-    def share(budget: CellBudget) -> float | None:
-        found = [row.share for row in budget.rows if row.kind == kind]
-        return sum(found) if found else None
-
-    return share
-
-
 def _work(name: str) -> Field:
     """A count of the engine's own, its median."""
     return _same(f"{name}_median", float, lambda told: dict(told.figure.work).get(name), null=True)
@@ -163,9 +160,9 @@ FIELDS: tuple[Field, ...] = (
     _condition("foreign_share", lambda condition: condition.foreign_share),
     _condition("speed_drift", lambda condition: condition.speed_drift),
     _condition("speed_probe_ns", lambda condition: condition.speed_probe_ns),
-    _budget("budget_kernel_share", _share(KERNEL)),
-    _budget("budget_waiting_share", _share(WAITING)),
-    _budget("budget_asleep_share", _share(ASLEEP)),
+    _budget("budget_kernel_share", lambda budget: share_of_kind(budget, KERNEL)),
+    _budget("budget_waiting_share", lambda budget: share_of_kind(budget, WAITING)),
+    _budget("budget_asleep_share", lambda budget: share_of_kind(budget, ASLEEP)),
     _budget("budget_unclassified_share", lambda budget: budget.unclassified_share),
     _budget("budget_residual_share", lambda budget: budget.residual_share),
     _budget("observer_ratio", lambda budget: budget.observer.value if budget.observer else None),

@@ -74,19 +74,19 @@ def winner_lines(found: Sequence[Winner]) -> Iterator[str]:
     today = [one for one in both if one.now]
     if not today:
         return
-    turned = sum(one.turned for one in today)
+    turned = len([one for one in today if one.turned])
     yield (
         f"Of {plural(len(today), 'query', 'queries')} with a gain today, the change that gains most"
         f" is another than the paper's in {turned}."
     )
     for one in today:
-        then = f"{one.then} {_percent(one.then_gain)}" if one.then else "none"
+        then = f"{one.then} {_percent(one.then_share)}" if one.then else "none"
         now = f"{one.now} {times_words(one.now_gain.value)}" if one.now_gain else "none"
         yield f"{place(one.label, one.scale)}: then {then}, now {now}"
 
 
-def _percent(gain: float | None) -> str:
-    return "" if gain is None else f"by {percent(gain - 1)}"
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"by {percent(share)}"
 
 
 def drawn(found: Sequence[Enhanced], scale: int) -> list[tuple[Enhanced, list[EnhancedRow]]]:

@@ -69,8 +69,8 @@ def change(point: Point) -> str:
 def sentence(found: History) -> str:
     """The subject of the history, the number of its changes, and of cells of which a figure could
     not be compared: of these nobody can say that they did not change."""
-    changed = sum(bool(trend.changes) for trend in found.trends)
-    broken = sum(any(point.broken for point in trend.points) for trend in found.trends)
+    changed = len([trend for trend in found.trends if trend.changes])
+    broken = len([t for t in found.trends if any(point.broken for point in t.points)])
     files = len({told.path for told in found.told})
     told = f"; figures of {broken} could not all be compared" if broken else ""
     left = len(found.left_out)

@@ -1,6 +1,5 @@
 """The page: one self-contained HTML file, no network, in the order `docs/report.md` explains."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -16,14 +15,12 @@ from loadstone.record.model import Run
 from loadstone.report.base import Report
 from loadstone.report.page_context import chapters_context, contents, folded, page_context
 from loadstone.report.paper_words import gain, nothing
+from loadstone.report.shades import DARKEST_BEHIND, depth
 from loadstone.report.work_words import work_words
 from loadstone.text import numbers
 
 PAGE_BYTES_MAX = 2_000_000
 """A page is for a mail, and for a telephone."""
-SHADES = 8
-SHADE_RATIO_MAX = 100.0
-"""A ratio that gets the darkest shade."""
 
 
 class HtmlReport(Report):
@@ -90,8 +87,7 @@ def shade(figure: CellSummary) -> int:
     ratio = behind(figure.ratio)
     if ratio is None or ratio <= 1:
         return 0
-    share = math.log(ratio) / math.log(SHADE_RATIO_MAX)
-    return min(SHADES, max(1, round(share * SHADES)))
+    return depth(ratio, DARKEST_BEHIND)
 
 
 def mark_letter(number: int) -> str:

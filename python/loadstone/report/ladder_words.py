@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.calls import round_trips_ns
-from loadstone.analysis.components import Account
-from loadstone.analysis.ladder import Argument, Ladder, ladders
+from loadstone.analysis.calls import longest_round_trips_ns
+from loadstone.analysis.components import Account, part_names
+from loadstone.analysis.ladder import Argument, Ladder, empty_calls_ns, ladders
 from loadstone.analysis.summary import Summary
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import TIMES, digits, duration, listing, percent, signed
@@ -60,19 +60,15 @@ def ladder_sections(summary: Summary) -> tuple[LadderSection, ...]:
 def clients_line(summary: Summary) -> str:
     """The client of each figure, and the cost of an empty call there: its harness overhead; empty
     without client programs."""
-    overheads: dict[str, list[float]] = {}
     named: dict[str, list[str]] = {}
-    for ladder in ladders(summary):
-        each = ladder.empty_call_ns
-        if each is not None:
-            overheads.setdefault(ladder.client, []).append(each.value)
+    overheads_ns = empty_calls_ns(ladders(summary))
     for variant in summary.columns:
         if variant in summary.clients:
             named.setdefault(summary.clients[variant], []).append(summary.names[variant])
     said = []
     for client, names in named.items():
         overhead = (
-            f" (an empty call: {duration(min(overheads[client]))})" if client in overheads else ""
+            f" (an empty call: {duration(overheads_ns[client])})" if client in overheads_ns else ""
         )
         said.append(f"{client.capitalize()} for {listing(names)}{overhead}")
     return f"Clients: {'; '.join(said)}." if said else ""
@@ -80,7 +76,7 @@ def clients_line(summary: Summary) -> str:
 
 def round_trips_line(summary: Summary) -> str:
     """The cost of the way to each server by itself, the longest first; empty if unknown."""
-    found = sorted(round_trips_ns(summary).items(), key=lambda each: -each[1])
+    found = longest_round_trips_ns(summary)
     said = listing(f"{duration(each)} ({summary.names[variant]})" for variant, each in found)
     return (
         f"A round trip of one byte to the server's place, without the server: {said}."
@@ -121,9 +117,7 @@ def _accounts(own: Sequence[Ladder], names: Sequence[str]) -> tuple[LadderTable,
             for account in ladder.accounts
             if account.name == kind
         }
-        # The fullest account knows the order of all.
-        fullest = sorted((account.parts for account in found.values()), key=len, reverse=True)
-        lines = dict.fromkeys(part.name for parts in fullest for part in parts)
+        lines = part_names(found.values())
         rows = [(line, tuple(_part(found.get(name), line) for name in names)) for line in lines]
         why = {name: dict(ladder.unclosed) for name, ladder in zip(names, own, strict=True)}
         left = (_left(found.get(name), why[name].get(kind, "")) for name in names)

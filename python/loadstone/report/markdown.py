@@ -341,7 +341,7 @@ def _users(run: Run) -> Iterable[str]:
     for table in users_tables(run):
         yield from ("", plain(table.title), "")
         yield f"| {' | '.join(map(plain, table.headings))} |"
-        yield f"|{'---|' * table.names}{'--:|' * (len(table.headings) - table.names)}"
+        yield f"|{'---|' * table.names}{'--:|' * len(table.headings[table.names :])}"
         for row in table.rows:
             yield f"| {' | '.join(map(plain, row.texts))} |"
         if table.notes:

@@ -113,10 +113,10 @@ def page_context(record: Run) -> dict[str, Any]:
     )
 
 
-def chapter_context(chapter: Chapter, share: float) -> dict[str, Any]:
-    """The context of one of several benchmarks on the page of all, of whose room it has a share."""
+def chapter_context(chapter: Chapter, among: int) -> dict[str, Any]:
+    """The context of one of several benchmarks on a page, which has a like share of its room."""
     whole, at = chapter.whole, f"c{chapter.number}-"
-    own = _of_run(whole, at, share)
+    own = _of_run(whole, at, among)
     return (
         _common(whole, chapter.learned)
         | own
@@ -134,7 +134,7 @@ def chapters_context(records: Sequence[Run]) -> dict[str, Any]:
     """The context of the page of several benchmarks, and in `chapters` that of each."""
     found = chapters([summarise(legible_run(run)) for run in records])
     runs = [chapter.whole.run for chapter in found]
-    told = [chapter_context(chapter, 1 / len(found)) for chapter in found]
+    told = [chapter_context(chapter, len(found)) for chapter in found]
     plans = [run.plan for run in records]
     return {
         "run": runs[0],
@@ -204,9 +204,9 @@ def _study(whole: Summary) -> dict[str, Any]:
     }
 
 
-def _of_run(whole: Summary, at: str = "", share: float = 1.0) -> dict[str, Any]:
-    """The parts of the page of a run that is no study; `at` begins the names on it, which has
-    a share of its room."""
+def _of_run(whole: Summary, at: str = "", among: int = 1) -> dict[str, Any]:
+    """The parts of the page of a run that is no study; `at` begins the names on it, on a page
+    of so many chapters."""
     run = whole.run
     compared = comparisons(whole)
     words = whole.words
@@ -214,7 +214,7 @@ def _of_run(whole: Summary, at: str = "", share: float = 1.0) -> dict[str, Any]:
     return {
         "scales": list(dict.fromkeys(view.rows for view in whole.views)),
         "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
-        **folded(panels(whole, at, share)),
+        **folded(panels(whole, at, among)),
         "panel_template": "panel.html.j2",
         "strip_px": STRIP_PX,
         "notes": notes(whole),
@@ -318,7 +318,7 @@ def _draw(chart: charts.Chart) -> Markup:
 
 
 def _has_shape(table: Comparison) -> bool:
-    return sum(row.measured_today for row in table.drawn) > 1
+    return len([row for row in table.drawn if row.measured_today]) > 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,8 @@ One panel serves every temperature of an operation at one scale, so that warm an
 and no statement is repeated.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-from markupsafe import escape
 
 from loadstone.analysis.agreement import of_statement
 from loadstone.analysis.cell_summary import CellSummary
@@ -18,19 +15,12 @@ from loadstone.plan.presentation import Lesson
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, OperationText
+from loadstone.report.axis import Axis, lane
+from loadstone.report.page_room import dots_cap, text_cap
 from loadstone.text.numbers import Unit, unit_for
 
 DISTURBED = "range that the disturbance leaves"
-SAMPLES_FOR_INTERVAL = 6
-"""With fewer, order statistics give no 95 % interval of the median."""
 STRIP_PX = 320
-TEXT_BUDGET_BYTES = 700_000
-"""Of statements and plans on one page, which must stay under 2 MB."""
-TEXT_CAPS = (12_000, 6_000, 3_000, 1_500, 700, 300, 120)
-DOTS_BUDGET = 12_000
-"""Samples that are drawn on one page; each takes some 40 bytes of it."""
-DOT_CAPS = (1_000, 500, 200, 100, 50, 20, 10)
-"""Of one cell: the first of them at which all cells are within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +49,14 @@ class Strip:
         if found is None or found.low is None or found.high is None:
             return ""
         if self.figure.disturbance is not None:
-            few = len(self.figure.samples) < SAMPLES_FOR_INTERVAL
+            few = self.figure.has_few_samples
             return f"range of the samples, {DISTURBED}" if few else DISTURBED
         return "95 %"
 
     @property
     def samples_worth(self) -> int | None:
         """The number of independent samples these are worth, if fewer than there are."""
-        worth = round(self.figure.samples_effective or len(self.figure.samples))
-        return worth if worth < len(self.figure.samples) else None
+        return self.figure.samples_worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,47 +110,20 @@ class Panel:
         return tuple(words for words in (text.storage, into, text.query) if words)
 
 
-def panels(summary: Summary, at: str = "", share: float = 1.0) -> tuple[Panel, ...]:
-    """A panel for every operation at every scale. `at` begins their names on a page of which they
-    have a share."""
+def panels(summary: Summary, at: str = "", among: int = 1) -> tuple[Panel, ...]:
+    """A panel for every operation at every scale. `at` begins their names on a page of so many
+    chapters, each of which has a like share of it."""
     found: dict[tuple[int, str], tuple[OperationText, list[CellSummary]]] = {}
     for view in summary.views:
         for row in view.all_rows:
             key = (view.rows, row.operation.name)
             found.setdefault(key, (row.operation, []))[1].extend(row.figures.values())
     results = {result.cell.key: result for result in summary.run.results}
-    caps = _cap(summary.run.results, share), _dots(summary.run.results, share)
+    caps = text_cap(summary.run.results, among), dots_cap(summary.run.results, among)
     return tuple(
         _panel(f"{at}p{index}", text, figures, results, summary, caps)
         for index, (text, figures) in enumerate(found.values())
     )
-
-
-def _cap(results: Iterable[CellResult], share: float) -> int:
-    """The longest cut of a text at which all texts together fit the page."""
-    # A panel tells each variant's statement once, whatever the temperature.
-    cells = {(r.cell.operation, r.cell.rows, r.cell.variant): r for r in results if r.statements}
-    lengths = [
-        (len(text), len(escape(text).encode()))
-        for result in cells.values()
-        for statement in result.statements[:1]
-        for text in (statement.text, statement.plan)
-        if text
-    ]
-    for cap in TEXT_CAPS:
-        cut = sum(whole * min(1.0, cap / count) for count, whole in lengths)
-        if cut <= TEXT_BUDGET_BYTES * share:
-            return cap
-    return TEXT_CAPS[-1]
-
-
-def _dots(results: Iterable[CellResult], share: float) -> int:
-    """The most samples of a cell that are drawn, so that all cells' together fit the page."""
-    counts = [len(result.samples) for result in results]
-    for cap in DOT_CAPS:
-        if sum(min(count, cap) for count in counts) <= DOTS_BUDGET * share:
-            return cap
-    return DOT_CAPS[-1]
 
 
 def _panel(
@@ -178,8 +140,7 @@ def _panel(
     peers = [figure for figure in figures if figure.role is not Role.OVERHEAD]
     ordered = sorted(peers, key=lambda figure: summary.variants.index(figure.cell.variant))
     elapsed = [shown_ns for figure in ordered for shown_ns in figure.shown_ns]
-    low, high = (min(elapsed), max(elapsed)) if elapsed else (1, 10)
-    axis = _Axis(max(low, 1) / 1.15, max(high, 1) * 1.15)
+    axis = Axis.of_samples(elapsed, STRIP_PX)
     told = [results[f.cell.key] for f in ordered if f.cell.key in results]
     return Panel(
         id=name,
@@ -187,7 +148,7 @@ def _panel(
         rows=text.rows,
         unit=unit_for(elapsed),
         strips=tuple(_strip(figure, axis, summary.columns, dots) for figure in ordered),
-        ticks=axis.ticks() if elapsed else (),
+        ticks=axis.decades() if elapsed else (),
         texts=tuple(_texts(told, text_letters)),
         proofs=tuple(_proofs(told)),
         expected=_expected(told, words.answer, of_statement(summary.run, text.name)),
@@ -198,39 +159,15 @@ def _panel(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """A logarithmic axis from `low` to `high` nanoseconds."""
-
-    low: float
-    high: float
-
-    def place(self, value: float) -> float:
-        share = math.log(max(value, 1) / self.low) / math.log(self.high / self.low)
-        return round(share * STRIP_PX, 1)
-
-    def ticks(self) -> tuple[tuple[float, str], ...]:
-        unit_labels = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
-        ticks = []
-        for power in range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1):
-            for step in (1, 2, 5) if self.high / self.low < 30 else (1,):
-                value = step * 10.0**power
-                if self.low <= value <= self.high:
-                    ns, symbol = max(u for u in unit_labels if u[0] <= value or u[0] == 1.0)
-                    ticks.append((self.place(value), f"{value / ns:g} {symbol}"))
-        return tuple(ticks)
-
-
-def _strip(figure: CellSummary, axis: _Axis, columns: Sequence[str], dots: int) -> Strip:
+def _strip(figure: CellSummary, axis: Axis, columns: Sequence[str], dots: int) -> Strip:
     estimate = figure.elapsed_ns
-    place = axis.place
+    place = axis.place_ns
     first = figure.cell.variant.removesuffix(AA_SUFFIX)
     return Strip(
         figure=figure,
         series=columns.index(first) if first in columns else 0,
-        # Three lanes, so that equal samples can still be told apart.
         dots=tuple(
-            (place(shown_ns), 6.0 + sample.ordinal % 3 * 2, position in figure.outliers)
+            (place(shown_ns), lane(sample.ordinal, 6.0, 2), position in figure.outliers)
             for position in _drawn(figure.shown_ns, dots)
             for sample, shown_ns in [(figure.samples[position], figure.shown_ns[position])]
         ),

@@ -35,10 +35,10 @@ def study_map_lines(found: StudyMap, whole: Summary) -> Iterable[str]:
     noise = study_words.noise_lines(found.operations)
     yield from (("", f"{noise[0]}:", "") if noise else ())
     yield from (f"- {plain(each)}" for each in noise[1:])
-    acting = [(one, each) for one in found.operations for each in one.switches if each.strength]
-    if acting:
+    strongest = found.strongest[:STRONGEST]
+    if strongest:
         yield from ("", "Strongest effects:", "")
-    for one, each in sorted(acting, key=lambda pair: -pair[1].strength)[:STRONGEST]:
+    for one, each in strongest:
         yield f"- {plain(study_words.line(study_words.place_words(one, found.operations), each))}"
 
 

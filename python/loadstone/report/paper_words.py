@@ -72,7 +72,7 @@ def paper_line(found: Comparisons | None) -> str:
     has none."""
     if found is None:
         return ""
-    measured = sum(table.measured for table in found.tables)
+    measured = len([table for table in found.tables if table.measured])
     said = f"the paper's tables, {measured} of {len(found.tables)} beside today's figures"
     adds = [table.add for table in found.tables if table.add]
     if adds:
@@ -116,8 +116,7 @@ def _published(row: ComparisonRow, system: str) -> PaperCell:
         return PaperCell("")
     if value.ratio is None:
         return PaperCell(value.text)
-    best = value.ratio <= 1
-    return PaperCell(value.text, "" if best else times(value.ratio), best)
+    return PaperCell(value.text, "" if value.best else times(value.ratio), value.best)
 
 
 def _today(figure: Today | None) -> PaperCell:

@@ -49,7 +49,7 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
             f" (95 % interval {bounds(pair.ratio)})"
         )
     if not changed:
-        open_ends = sum(not step.changed and step.verdict != "same" for step in found)
+        open_ends = len([step for step in found if not step.changed and step.verdict != "same"])
         yield (
             f"no change was found; {plural(open_ends, 'step')} could not be decided"
             if open_ends

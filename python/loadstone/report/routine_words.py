@@ -27,15 +27,14 @@ def rows(found: Sequence[VariantProfile]) -> Iterator[tuple[str, ...]]:
             *(percent(one.shares[place].share) for one in found),
         )
     if found:
-        whole = sum(one.routine.share_percent for one in found[0].shares)
         yield (
             "all of them",
-            f"{digits(whole)} %",
-            *(percent(sum(each.share for each in one.shares)) for one in found),
+            f"{digits(found[0].then_percent)} %",
+            *(percent(one.share) for one in found),
         )
         yield ("seldom seen, without a name", "", *(percent(one.unnamed) for one in found))
         yield (
             "as fast without them, at most",
-            f"{digits(1 / (1 - whole / 100))}\N{MULTIPLICATION SIGN}",
+            f"{digits(found[0].then_gain_most)}\N{MULTIPLICATION SIGN}",
             *(f"{digits(one.gain_most)}\N{MULTIPLICATION SIGN}" for one in found),
         )

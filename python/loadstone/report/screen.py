@@ -17,6 +17,11 @@ def screen_of(*, stderr: bool) -> "Console":
     return diagnostics.console(stderr=stderr, plain=bool(os.environ.get("NO_COLOR")))
 
 
+def lines_left(console: "Console") -> int:
+    """The lines of a live table that fit the screen beside its heading and its status."""
+    return max(3, console.height - 5)
+
+
 def one_line(text: str, most: int) -> str:
     """Without control characters, cut to fit."""
     clean = "".join(c if c.isprintable() else " " for c in text)

@@ -1,16 +1,16 @@
 """A study as an object of the JSON report: ratios with their bounds, times in ns."""
 
 from dataclasses import asdict
-from math import exp
 from typing import Any
 
 from loadstone.analysis.break_even import Paying, break_evens
 from loadstone.analysis.enhancements import enhanced
-from loadstone.analysis.study import NS_PER_MS, SwitchEffect, study_map
+from loadstone.analysis.study import SwitchEffect, study_map
 from loadstone.analysis.study_details import SwitchDetail, switch_details
 from loadstone.analysis.study_waterfall import Descent, descents
 from loadstone.record.model import Run
 from loadstone.report.columns import plain
+from loadstone.text.numbers import NS_PER_MS
 
 
 def study_object(run: Run) -> dict[str, Any] | None:
@@ -36,7 +36,7 @@ def study_object(run: Run) -> dict[str, Any] | None:
                 "confidence": one.effects.confidence,
                 "base_ns": None if one.effects.base_ms is None else one.effects.base_ms * NS_PER_MS,
                 "aa_ratio": plain(one.noise),
-                "threshold": exp(one.effects.threshold),
+                "threshold": one.threshold_ratio,
                 "escalate": list(one.escalate),
                 "switches": [_switch(detail) for detail in details[one.rows, one.name]],
                 "waterfall": _fall(falls.get((one.rows, one.name))),

@@ -1,34 +1,27 @@
 """A study on the page: the sensitivity map, what opens behind its cells, and the waterfalls, placed
 in pixels."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-from markupsafe import escape
-
 from loadstone.analysis.plan_shape import PlanLine
-from loadstone.analysis.study import NS_PER_MS, StudiedOperation, StudyMap, SwitchEffect
+from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect
 from loadstone.analysis.study_details import SwitchDetail
 from loadstone.analysis.study_waterfall import Contribution, Descent
 from loadstone.plan.study import Switch
 from loadstone.record.model import OperationText
 from loadstone.report import study_words
+from loadstone.report.axis import Axis, lane
+from loadstone.report.page_room import plan_letters, plan_lines
+from loadstone.report.shades import DARKEST_EFFECT, depth
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import TIMES, duration
+from loadstone.text.numbers import NS_PER_MS, duration
 
-SHADES = 8
-SHADE_RATIO_MAX = 10.0
-"""A ratio that gets the darkest shade, slower or faster."""
 STRIP_PX = 320
 FALL_PX = 260
 DOTS_MAX = 60
 """Of one contrast: a study has eight to some dozens of blocks."""
-PLAN_BUDGET_BYTES = 900_000
-PLAN_LETTERS = (12_000, 6_000, 3_000, 1_500, 700, 300)
-"""Of each plan, the first with which all are within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +105,7 @@ def side_of(each: SwitchEffect) -> tuple[str, int]:
     found = study_words.shown(each)
     if found is None:
         return "", 0
-    ratio = found.ratio
-    reach = abs(math.log(ratio)) / math.log(SHADE_RATIO_MAX)
-    return _side(ratio), min(SHADES, max(1, round(reach * SHADES)))
+    return _side(found.ratio), depth(found.ratio, DARKEST_EFFECT)
 
 
 def _side(ratio: float) -> str:
@@ -193,20 +184,8 @@ def study_panels(
 ) -> tuple[StudyPanel, ...]:
     """A panel for each cell of the map; without plans where they take too much."""
     titles = {(text.rows, text.name): text.title for text in texts}
-    letters = _letters(details) if plans else 0
+    letters = plan_letters([one.plan for one in details]) if plans else 0
     return tuple(_panel(f"p{number}", one, titles, letters) for number, one in enumerate(details))
-
-
-def _letters(details: Sequence[SwitchDetail]) -> int:
-    """The letters of each plan that are shown."""
-    sizes = [
-        sum(len(escape(line.one + line.other).encode()) / 2 + 1 for line in one.plan)
-        for one in details
-    ]
-    for cap in PLAN_LETTERS:
-        if sum(2 * min(size, 2 * cap) for size in sizes) <= PLAN_BUDGET_BYTES:
-            return cap
-    return PLAN_LETTERS[-1]
 
 
 def _panel(
@@ -217,15 +196,9 @@ def _panel(
     told = [] if effect.failure else [("alone", effect.alone, detail.alone),
                                       ("last", effect.last, detail.last)]  # fmt: skip
     shown = [(kind, ratio, dots) for kind, ratio, dots in told if ratio is not None]
-    axis = _Axis.over([x for _, ratio, dots in shown for x in (1.0, *_known(ratio), *dots)],
-                      STRIP_PX)  # fmt: skip
-    kept = 0
-    spent = 0
-    for line in detail.plan:
-        spent += max(len(line.one), len(line.other)) + 1
-        if spent > letters:
-            break
-        kept += 1
+    axis = Axis.over([x for _, ratio, dots in shown for x in (1.0, *_known(ratio), *dots)],
+                     STRIP_PX)  # fmt: skip
+    kept = plan_lines(detail.plan, letters)
     operation = detail.operation
     return StudyPanel(
         id=name,
@@ -243,11 +216,11 @@ def _known(ratio: Estimate) -> list[float]:
     return [value for value in (ratio.value, ratio.low, ratio.high) if value is not None]
 
 
-def _strip(kind: str, ratio: Estimate, dots: Sequence[float], axis: "_Axis") -> Strip:
+def _strip(kind: str, ratio: Estimate, dots: Sequence[float], axis: Axis) -> Strip:
     return Strip(
         name=kind,
         ratio=ratio,
-        dots=tuple((axis.place(x), 5.0 + n % 3 * 3) for n, x in enumerate(dots[:DOTS_MAX])),
+        dots=tuple((axis.place(x), lane(n, 5.0, 3)) for n, x in enumerate(dots[:DOTS_MAX])),
         blocks=len(dots),
         middle=axis.place(ratio.value),
         low=None if ratio.low is None else axis.place(ratio.low),
@@ -257,10 +230,7 @@ def _strip(kind: str, ratio: Estimate, dots: Sequence[float], axis: "_Axis") -> 
 
 def _fall(one: Descent, titles: Mapping[tuple[int, str], str]) -> Fall:
     operation = one.operation
-    reached = [one.base_ms, one.end_ms, *(step.after_ms for step in one.steps)]
-    for step in one.steps:
-        reached += [step.before_ms * value for value in _known(step.ratio)]
-    axis = _Axis.over(reached, FALL_PX)
+    axis = Axis.over(one.reached_ms, FALL_PX)
     return Fall(
         descent=one,
         title=titles.get((operation.rows, operation.name), operation.name),
@@ -271,53 +241,7 @@ def _fall(one: Descent, titles: Mapping[tuple[int, str], str]) -> Fall:
     )
 
 
-def _bar(step: Contribution, axis: "_Axis") -> Bar:
-    low, high = (
-        None if bound is None else axis.place(step.before_ms * bound)
-        for bound in (step.ratio.low, step.ratio.high)
-    )
+def _bar(step: Contribution, axis: Axis) -> Bar:
+    low, high = (None if ms is None else axis.place(ms) for ms in step.after_ms_bounds)
     side = _side(step.ratio.value) if step.called else "uncalled"
     return Bar(step, side, axis.place(step.before_ms), axis.place(step.after_ms), low, high)
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """A logarithmic axis of so many pixels."""
-
-    low: float
-    high: float
-    px: int
-
-    @staticmethod
-    def over(values: Sequence[float], px: int) -> "_Axis":
-        """With some margin, and over a factor of 1.2 at least."""
-        known = values or [1.0]
-        low, high = min(known), max(known)
-        room = max(1.04, math.sqrt(1.2 * low / high)) if high / low < 1.2 else (high / low) ** 0.05
-        return _Axis(low / room, high * room, px)
-
-    def place(self, value: float) -> float:
-        share = math.log(value / self.low) / math.log(self.high / self.low)
-        return round(share * self.px, 1)
-
-    def ratios(self) -> tuple[tuple[float, str], ...]:
-        return tuple((self.place(x), f"{x:g}{TIMES}") for x in self._round())
-
-    def times(self) -> tuple[tuple[float, str], ...]:
-        return tuple((self.place(x), duration(x * NS_PER_MS)) for x in self._round())
-
-    def _round(self) -> list[float]:
-        """Round numbers, as many as have room for their labels."""
-        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        for steps in ((1, 1.1, 1.2, 1.5, 2, 3, 5, 7, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)):
-            found = [step * 10.0**power for power in powers for step in steps]
-            found = [x for x in found if self.low <= x <= self.high]
-            places = [self.place(x) for x in found]
-            near = pairwise(places)
-            if all(right - left >= LABEL_PX for left, right in near):
-                return found
-        return found[:: max(1, len(found) * LABEL_PX // self.px + 1)]
-
-
-LABEL_PX = 44
-"""Between the places of two labels of an axis."""

@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from loadstone.analysis.break_even import break_evens, untold
-from loadstone.analysis.enhancements import enhanced, winners
+from loadstone.analysis.enhancements import enhanced, scales, winners
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.study import StudyMap
 from loadstone.analysis.summary import Summary
@@ -20,8 +20,8 @@ def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
     """The values of the two templates; empty lists where there is nothing to say."""
     paying = break_evens(run, found)
     changes = enhanced(run, found)
-    scales = sorted({row.scale for one in changes for row in one.rows}, reverse=True)
-    drawn = enhancement_words.drawn(changes, scales[0]) if scales else []
+    sizes = scales(changes)
+    drawn = enhancement_words.drawn(changes, sizes[0]) if sizes else []
     lines = list(enhancement_words.winner_lines(winners(changes)))
     words = run.presentation
     return {
@@ -40,7 +40,7 @@ def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
             for one in changes
         ],
         "changes_how": enhancement_words.HOW,
-        "changes_scale": scales[0] if scales else 0,
+        "changes_scale": sizes[0] if sizes else 0,
         "changes_drawing": _drawing(drawn),
         "winner_lines": lines,
     }  # fmt: skip

@@ -2,14 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
 
-from loadstone.analysis.study import NS_PER_MS, StudiedOperation, SwitchEffect
+from loadstone.analysis.study import StudiedOperation, SwitchEffect, noisiest
 from loadstone.analysis.study_details import Count
 from loadstone.analysis.study_waterfall import CLOSED_WITHIN, Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import TIMES, digits, duration, number, percent, size, times
+from loadstone.text.numbers import (
+    NS_PER_MS,
+    TIMES,
+    beyond_one,
+    digits,
+    duration,
+    number,
+    size,
+    times,
+)
 
 NOTHING = "·"
 """A cell without an effect that may be called one."""
@@ -139,14 +147,13 @@ def legend(operation: StudiedOperation, *, unsound: str = UNSOUND) -> str:
 def noise_lines(operations: Sequence[StudiedOperation]) -> list[str]:
     """The A/A noise, and what it denies: a heading, then a line for each operation, the noisiest
     first, `NOISES_MOST` of them. Empty without an A/A control."""
-    known = [(one.effects, one) for one in operations if one.effects.noise is not None]
-    known.sort(key=lambda pair: -pair[0].threshold)
+    known = noisiest(operations)
     if not known:
         return []
     lines = [
         f"{place_words(one, operations)}: {told(one.noise)};"
-        f" no effect within {digits(exp(effects.threshold))}{TIMES} of none is called one"
-        for effects, one in known[:NOISES_MOST]
+        f" no effect within {digits(one.threshold_ratio)}{TIMES} of none is called one"
+        for one in known[:NOISES_MOST]
     ]
     if len(known) > NOISES_MOST:
         lines.append(f"and {len(known) - NOISES_MOST} more, less noisy")
@@ -206,10 +213,10 @@ def closure_words(one: Descent) -> str:
     elif one.closure.low is None:
         seen = "too few blocks to tell it from none"
     elif one.is_closed:
-        seen = f"within {percent(CLOSED_WITHIN - 1)} of none: the contributions make up the whole"
+        seen = f"within {beyond_one(CLOSED_WITHIN)} of none: the contributions make up the whole"
     else:
         seen = (
-            f"undecided: not an effect, and not within {percent(CLOSED_WITHIN - 1)} of none by its"
+            f"undecided: not an effect, and not within {beyond_one(CLOSED_WITHIN)} of none by its"
             " whole interval"
         )
     return f"Closure, the whole over all contributions: {told(one.closure)}; {seen}."

@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.analysis.budget import budgets
-from loadstone.analysis.budget_overview import overviews
+from loadstone.analysis.budget_overview import overviews, shown_first
 from loadstone.analysis.summary import Summary
 from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.screen import folded
@@ -19,10 +19,9 @@ ROWS_MAX = 14
 def time_budgets(whole: Summary) -> Iterable[Text | Table]:
     """The largest scale's, warm if there is any; nothing for a run without budgets."""
     found = budgets(whole.run)
-    views = overviews(found)
-    if not views:
+    shown = shown_first(overviews(found))
+    if shown is None:
         return
-    shown = max(views, key=lambda view: (view.temperature == "warm", view.rows))
     rows = overview_rows(shown)
     table = Table(
         box=None,

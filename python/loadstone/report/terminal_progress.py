@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from loadstone._core import clock_ns
 from loadstone.analysis.cell_summary import CellSummary, cell_summary
+from loadstone.analysis.pace import Pace
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import CellResult
-from loadstone.report.screen import bar_of, folded, one_line, screen_of
-from loadstone.text.numbers import NS_PER_S, duration, number
+from loadstone.report.screen import bar_of, folded, lines_left, one_line, screen_of
+from loadstone.text.numbers import duration, number
 from loadstone.text.reasons import kind_of
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-REDRAW_NS = 100_000_000
-"""Between two drawings of the live table, at least."""
 LIVE_ROWS_MAX = 30
 BRIEF_CHARACTERS = 24
 """A longer reason for a failure does not fit in a table."""
@@ -49,21 +48,18 @@ class Progress:
         self._console = console or screen_of(stderr=True)
         self._live: Live | None = None
         self._doing = ""
-        self._drawn_ns = 0
-        self._begun_ns = self._turned_ns = clock_ns()
+        self._pace = Pace(plan.cells, total, clock_ns())
         self._told: set[tuple[str, str]] = set()
         self._rows: dict[Unit, dict[str, CellSummary]] = {}
         self._expected: dict[Unit, int] = defaultdict(int)
         for cell in plan.cells:
             self._expected[unit_of(cell)] += 1
-        self._done: dict[str, int] = defaultdict(int)
-        self._spent_ns: dict[str, int] = defaultdict(int)
 
     def open(self) -> None:
         """Begin to show."""
         from rich.live import Live
 
-        self._begun_ns = self._turned_ns = clock_ns()
+        self._pace.begin(clock_ns())
         if self._console.is_terminal:
             self._live = Live(
                 console=self._console, auto_refresh=False, transient=True, vertical_overflow="crop"
@@ -77,15 +73,10 @@ class Progress:
 
     def on_result(self, result: CellResult) -> None:
         """A cell has a result."""
-        now_ns = clock_ns()
         unit, variant = unit_of(result.cell), result.cell.variant
         figures = self._rows.setdefault(unit, {})
         again = variant in figures
-        if not again:
-            temperature = result.cell.temperature
-            self._done[temperature] += 1
-            self._spent_ns[temperature] += now_ns - self._turned_ns
-        self._turned_ns = now_ns
+        self._pace.end(result.cell, clock_ns(), again=again)
         figures[variant] = cell_summary(result.cell, result, self._words.varying)
         if self._live is None:
             self._say(unit, variant, again=again)
@@ -119,27 +110,9 @@ class Progress:
             self._live.stop()
             self._live = None
 
-    def seconds_left(self) -> float | None:
-        """An estimate from the cells so far, for each temperature; None before any."""
-        done = sum(self._done.values())
-        if not done:
-            return None
-        overall_ns = sum(self._spent_ns.values()) / done
-        planned: dict[str, int] = defaultdict(int)
-        for cell in self._plan.cells[-self._total :]:
-            planned[cell.temperature] += 1
-        left_ns = 0.0
-        for temperature, count in planned.items():
-            seen = self._done[temperature]
-            each_ns = self._spent_ns[temperature] / seen if seen else overall_ns
-            left_ns += max(0, count - seen) * each_ns
-        return left_ns / NS_PER_S
-
     def _draw(self) -> None:
-        if self._live is None or clock_ns() - self._drawn_ns < REDRAW_NS:
-            return
-        self._drawn_ns = clock_ns()
-        self._live.update(self._screen(), refresh=True)
+        if self._live is not None and self._pace.is_due(clock_ns()):
+            self._live.update(self._screen(), refresh=True)
 
     def _screen(self) -> "RenderableType":
         from rich.console import Group
@@ -149,12 +122,10 @@ class Progress:
         return Group(self._table(), Text(self._status(), style="bold"), doing)
 
     def _status(self) -> str:
-        done = sum(self._done.values())
-        spent_s = (clock_ns() - self._begun_ns) / NS_PER_S
-        left = self.seconds_left()
-        rest = "" if left is None else f", about {left:.0f} s left"
-        bar = bar_of(done / self._total if self._total else 1.0, 24, pad=True)
-        return f"{bar} {number(done)} of {number(self._total)} cells, {spent_s:.0f} s{rest}"
+        pace, spent_s = self._pace, self._pace.spent_s(clock_ns())
+        rest = "" if pace.left_s is None else f", about {pace.left_s:.0f} s left"
+        bar = bar_of(pace.share, 24, pad=True)
+        return f"{bar} {number(pace.done)} of {number(self._total)} cells, {spent_s:.0f} s{rest}"
 
     def _table(self) -> "Table":
         from rich.table import Table
@@ -165,7 +136,7 @@ class Progress:
             table.add_column(heading, style="dim", no_wrap=True)
         for variant in variants:
             table.add_column(folded(variant, 14), justify="right", no_wrap=True)
-        room = max(3, min(LIVE_ROWS_MAX, self._console.height - 5))
+        room = min(LIVE_ROWS_MAX, lines_left(self._console))
         for unit in list(self._rows)[-room:]:
             rows, temperature, operation = unit
             figures = self._rows[unit]

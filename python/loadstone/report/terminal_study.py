@@ -4,7 +4,6 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import expm1, log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.study import (
     StudiedOperation,
     StudyMap,
-    SwitchEffect,
     operation_effects,
     study_map,
 )
@@ -30,7 +28,7 @@ from loadstone.record.model import CellResult, Run
 from loadstone.report.break_even_words import crossing_words, paper_line
 from loadstone.report.enhancement_words import winner_lines
 from loadstone.report.legible import legible_run
-from loadstone.report.screen import folded, one_line
+from loadstone.report.screen import folded, lines_left, one_line
 from loadstone.report.study_words import (
     NOTHING,
     UNKNOWN,
@@ -46,7 +44,7 @@ from loadstone.report.study_words import (
     work_words,
 )
 from loadstone.report.terminal_progress import Progress, Unit, unit_of
-from loadstone.text.numbers import listing, number, percent, plural, times
+from loadstone.text.numbers import beyond_one, listing, number, plural, times
 
 if TYPE_CHECKING:
     from loadstone.plan.study import Decision
@@ -113,8 +111,7 @@ class StudyProgress(Progress):
 
     def _table(self) -> Table:
         table = Table.grid()
-        room = max(3, self._console.height - 5)
-        for unit in list(self._lines)[-room:]:
+        for unit in list(self._lines)[-lines_left(self._console) :]:
             table.add_row(self._lines[unit])
         return table
 
@@ -198,15 +195,11 @@ def _others(found: StudyMap, rows: int) -> str:
 
 def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
     """The strongest effects, each with its intervals, and what the engine did otherwise."""
-    effects = sorted(
-        ((each.strength, operation, each) for operation in found.operations
-         for each in operation.switches if each.strength),
-        key=lambda one: -one[0],
-    )  # fmt: skip
+    effects = found.strongest
     if effects:
         yield Text("")
         yield Text("Strongest effects", style="bold")
-    for _, operation, each in effects[:STRONGEST]:
+    for operation, each in effects[:STRONGEST]:
         work = work_words(work_changed(run, found, operation, each.switch.key)[:WORK_MOST])
         yield Text(
             "; ".join(filter(None, (line(place_words(operation, found.operations), each), work)))
@@ -272,8 +265,7 @@ def ended_line(operation: StudiedOperation) -> str:
     """The effects found for an operation, as soon as it has ended."""
     if operation.effects.base_ms is None:
         return _at_base(operation)
-    acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
-    told = [f"{words(each.switch)} {cell(each)}" for each in acting]
+    told = [f"{words(each.switch)} {cell(each)}" for each in operation.acting]
     return f"{_at_base(operation)}; {', '.join(told) or none_found(operation)}"
 
 
@@ -284,29 +276,19 @@ def none_found(operation: StudiedOperation) -> str:
         return f"no effect found; no figure for {listing(unfit)}"
     if operation.unseen is None:
         return "too few blocks to find an effect"
-    if log(operation.unseen) <= operation.effects.threshold:
-        return f"no switch changes it by more than {percent(expm1(operation.effects.threshold))}"
+    if operation.unseen_is_small:
+        return f"no switch changes it by more than {beyond_one(operation.threshold_ratio)}"
     return f"no effect found; one of {times(operation.unseen)} might be missed"
 
 
 def so_far(operation: StudiedOperation) -> str:
     """The effects in its blocks so far: figures without intervals, the largest first."""
-    seen = [
-        (abs(log(ratio)), f"{words(each.switch)} {sign}{times(ratio)}")
-        for each in operation.switches
-        for sign, ratio in _so_far(each)
-        if abs(log(ratio)) > operation.effects.threshold
+    told = [
+        f"{words(each.switch)} {'~' if each.alone_beyond is None else '>'}{times(ratio)}"
+        for each, ratio in operation.so_far[:STRONGEST]
     ]
-    told = [text for _, text in sorted(seen, reverse=True)[:STRONGEST]]
     blocks = plural(operation.effects.blocks, "block")
     return f"{_at_base(operation)}; after {blocks} {', '.join(told) or 'none is seen yet'}"
-
-
-def _so_far(each: SwitchEffect) -> Iterable[tuple[str, float]]:
-    if each.alone_beyond is not None:
-        yield ">", each.alone_beyond
-    elif each.alone is not None:
-        yield "~", each.alone.value
 
 
 def _at_base(operation: StudiedOperation) -> str:

@@ -1,6 +1,5 @@
 """After a run: the page's order, on one screen of text."""
 
-import math
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,7 @@ from loadstone.analysis.calibration import calibration
 from loadstone.analysis.chapters import chapters, circumstances_of, headline_of, verdict_of
 from loadstone.analysis.cold_warm import cost_of_cold
 from loadstone.analysis.findings.learned import learned
-from loadstone.analysis.growth import growth
+from loadstone.analysis.growth import growth, steepest
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import UNDECIDED, typically_behind, unjudged
@@ -30,6 +29,7 @@ from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
 from loadstone.report.screen import bar_of, folded, one_line
+from loadstone.report.shades import bar_share
 from loadstone.report.terminal_budget import time_budgets
 from loadstone.report.terminal_users import concurrent_users
 from loadstone.report.unequal_words import unequal_lines
@@ -39,7 +39,6 @@ from loadstone.text.reasons import kind_of, kinds, together
 FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
 """Errors of engines on a full disk."""
 BAR_WIDTH = 7
-BAR_RATIO_MAX = 100.0
 BARS_MAX = 5
 """Variants: beside more of them a screen has no room for bars."""
 KEPT = {
@@ -180,16 +179,15 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     figures = [row.figures[variant] for row in rows if variant in row.figures]
     typical = typically_behind(figure.ratio for figure in figures)
     counts = {
-        status: sum(figure.status == status for figure in figures)
+        status: len([figure for figure in figures if figure.status == status])
         for status in ("failed", "disturbed", "invalid")
     }
-    counts["unproved"] = sum(figure.unproved for figure in figures)
+    counts["unproved"] = len([figure for figure in figures if figure.unproved])
     text = Text()
     mark = "≠" if any(figure.unequal for figure in figures) else ""
     if typical is not None:
-        share = math.log(typical) / math.log(BAR_RATIO_MAX) if typical > 1 else 0.0
         text.append(f"{times(typical) + mark:>6} ", style="")
-        text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
+        text.append(bar_of(bar_share(typical), BAR_WIDTH) if bar else "", style="blue")
     elif any(figure.ratio for figure in figures):
         text.append(f"{UNDECIDED + mark:>6} ")
     elif not any(counts.values()):
@@ -273,7 +271,7 @@ def _calls(whole: Summary) -> list[str]:
 
 def _growth(whole: Summary) -> list[str]:
     """The steepest line, and how many more there are."""
-    steep = sorted((line for line in growth(whole) if line.steep), key=lambda one: -one.exponent)
+    steep = steepest(growth(whole))
     if not steep:
         return []
     line = steep[0]

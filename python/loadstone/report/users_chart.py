@@ -10,8 +10,6 @@ from loadstone.text.numbers import number, times
 
 HEIGHT_PX = 190
 LABEL_PX = 14.0
-LIMITED = 0.9
-"""A curve that reaches this share of what the processors allow is called limited by them."""
 
 
 def throughput_curves(
@@ -63,9 +61,7 @@ def _ends(
 
 def _told(curve: UsersCurve) -> str:
     """A line's name, its gain, and `processors` where they are its limit."""
-    most = max(rate for _, rate in curve.points)
-    full = curve.limit is not None and most > LIMITED * curve.limit
-    return f"{curve.variant}  {times(curve.gain)}{', processors' if full else ''}"
+    return f"{curve.variant}  {times(curve.gain)}{', processors' if curve.is_limited else ''}"
 
 
 def _thinned(users: Sequence[int]) -> list[int]:

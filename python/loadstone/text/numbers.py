@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-NS_PER_S = 1e9
+NS_PER_S, NS_PER_MS = 1e9, 1e6
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -88,6 +88,11 @@ def signed(share: float) -> str:
     return ("\N{MINUS SIGN}" if share < 0 else "+") + percent(abs(share))
 
 
+def beyond_one(ratio: float) -> str:
+    """A ratio above 1 by its distance from it, as a percentage: 1.05 is `5 %`."""
+    return percent(ratio - 1)
+
+
 def size(count_bytes: float) -> str:
     """Bytes in binary units: `1.5 MiB`."""
     for symbol in ("B", "KiB", "MiB", "GiB"):
@@ -100,6 +105,11 @@ def size(count_bytes: float) -> str:
 def number(count: int) -> str:
     """A count with thousands separated."""
     return f"{count:,}"
+
+
+def estimated(count: float) -> str:
+    """A count of things that is the value of a line: less than half a thing is none."""
+    return "0" if count < 0.5 else digits(count)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

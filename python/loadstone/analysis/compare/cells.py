@@ -19,9 +19,12 @@ from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.disturbance import interval, ratio_between
 from loadstone.statistics.drift import Speeds, ratio_across
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.paired_ratio import paired, paired_ratio
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, paired, paired_ratio
 
 SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
+
+PAIRS_MIN = INTERVAL_PAIRS_MIN
+"""Of equal repetitions: fewer have no interval."""
 
 Place = tuple[str, int, str]
 """(operation, rows, temperature as planned): a cell within its variant."""
@@ -41,6 +44,19 @@ class Pair:
     ratio: Estimate
     verdict: str
     pairs: int
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are pairs enough for the interval of their ratio."""
+        return self.pairs >= PAIRS_MIN
+
+    @property
+    def shown_ratio(self) -> float:
+        """B over A of pairs. Below six pairs that ratio may contradict the medians beside it: then
+        it is their quotient."""
+        if self.has_interval:
+            return self.ratio.value
+        return self.b_ns.value / max(self.a_ns.value, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.compare.cells import Pair, Unlike
+from loadstone.analysis.compare.cells import PAIRS_MIN, Pair, Unlike
 from loadstone.analysis.compare.compare import NOTHING_COMPARED, UNDECIDED_YET, Comparison, Matched
 from loadstone.analysis.compare.terms import ACROSS, EQUAL, REFUSED, SHOWN, Entry
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 from loadstone.text.numbers import digits, duration, number, percent, plural
 from loadstone.text.reasons import kind_of, together
 
@@ -48,18 +47,10 @@ def cells(pair: Pair) -> tuple[str, ...]:
         pair.temperature,
         duration(pair.a_ns.value),
         duration(pair.b_ns.value),
-        digits(_median(pair)),
+        digits(pair.shown_ratio),
         bounds(pair.ratio),
         pair.verdict,
     )
-
-
-def _median(pair: Pair) -> float:
-    """B over A of pairs. Below six pairs that ratio may contradict the medians beside it: then it
-    is their quotient."""
-    if pair.pairs >= INTERVAL_PAIRS_MIN:
-        return pair.ratio.value
-    return pair.b_ns.value / max(pair.a_ns.value, 1.0)
 
 
 def bounds(ratio: Estimate) -> str:
@@ -149,7 +140,7 @@ def _too_few(bare: Sequence[Pair]) -> list[str]:
     have = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     return [
         f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
-        f" ({have} in common; {INTERVAL_PAIRS_MIN} are needed)",
+        f" ({have} in common; {PAIRS_MIN} are needed)",
         "run both without --quick, or with --repeat 10 --repeat-cold 6",
     ]
 

@@ -35,6 +35,11 @@ class Crossing:
     at_large: Estimate
 
     @property
+    def is_only_first(self) -> bool:
+        """Whether it is ahead at the small size and no more later."""
+        return self.value is None and self.at_small.value < 0
+
+    @property
     def extrapolated(self) -> bool:
         """Whether it lies beyond the largest size, where nothing was measured."""
         return self.value is not None and self.value > self.large
