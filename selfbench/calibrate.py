@@ -2,6 +2,8 @@
 
     make calibrate                          everything, about an hour
     python selfbench/calibrate.py planted   one part: planted, studies, shares, …
+    … studies --runs 4 --kept FILE          four runs of the ten, their counts in FILE: a next call
+                                            with more goes on with the fifth
 
 planted   on the engine whose truth is known, and on a real one, interleaved: the same variant twice
           (A/A) and the variant with every statement made 5 % longer, 100 comparisons of each at the
@@ -16,6 +18,7 @@ sampler   what the sampler of a time budget does to statements whose work is kno
 Not a test: nothing here fails on a busy machine; it prints what it found beside what must hold.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -130,9 +133,9 @@ def _compared(
     return [pair for match in json.loads(done.stdout)["matches"] for pair in match["pairs"]]
 
 
-def studies() -> None:
+def studies(runs: int = RUNS, kept: Path | None = None) -> None:
     """Effects lie within their intervals; interactions are found, and few effects invented."""
-    planted_studies.count(OPERATIONS, RUNS).show()
+    planted_studies.count(OPERATIONS, runs, kept).show()
 
 
 def shares() -> None:
@@ -224,14 +227,22 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Run the parts named, or all."""
-    unknown = [name for name in names if name not in PARTS]
+    parser = argparse.ArgumentParser(description="Test the instrument.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--runs", type=int, default=RUNS, help="of ten studies each")
+    parser.add_argument("--kept", type=Path, help="the studies' counts so far, and these")
+    chosen = parser.parse_args(arguments)
+    unknown = [name for name in chosen.parts if name not in PARTS]
     if unknown:
-        sys.exit(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    for name in names or PARTS:
+        parser.error(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+    for name in chosen.parts or PARTS:
         print(f"\n== {name}: {(PARTS[name].__doc__ or '').splitlines()[0]}", flush=True)
-        PARTS[name]()
+        if name == "studies":
+            studies(chosen.runs, chosen.kept)
+        else:
+            PARTS[name]()
 
 
 if __name__ == "__main__":

@@ -41,14 +41,25 @@ def find(seen: Evidence) -> Iterator[Finding]:
                 yield found
 
 
-def _of(seen: Evidence, row: Row) -> Finding | None:
-    told = sorted((figure for figure in measured(row) if _fits(figure)), key=_typical_ns)
-    if len(told) < 2 or any(map(several, (told[0], told[-1]))):
+def apart_when_cold(row: Row) -> tuple[CellSummary, CellSummary] | None:
+    """The slowest and the fastest of a cold row, each sample of the one longer than each of the
+    other by more than what counts as equal; else None."""
+    told = sorted((figure for figure in measured(row) if _fits(figure)), key=typical_ns)
+    if len(told) < 2:
         return None
     fast, slow = told[0], told[-1]
     least_ns = min(sample.elapsed_ns for sample in slow.samples)
     most_ns = max(sample.elapsed_ns for sample in fast.samples)
-    if least_ns <= NEAR * most_ns or least_ns - most_ns < COUNTED_NS_MIN:
+    return (slow, fast) if least_ns > NEAR * most_ns else None
+
+
+def _of(seen: Evidence, row: Row) -> Finding | None:
+    pair = apart_when_cold(row)
+    if pair is None or any(map(several, pair)):
+        return None
+    slow, fast = pair
+    least_ns = min(sample.elapsed_ns for sample in slow.samples)
+    if least_ns - max(sample.elapsed_ns for sample in fast.samples) < COUNTED_NS_MIN:
         return None
     if share := _most(slow, fast, waiting_ns):
         kind, more, grade = "waiting", _read(seen, slow, fast), Grade.CONSISTENT
@@ -68,7 +79,8 @@ def _fits(figure: CellSummary) -> bool:
     return figure.temperature == "cold" and len(figure.samples) >= SAMPLES_MIN
 
 
-def _typical_ns(figure: CellSummary) -> float:
+def typical_ns(figure: CellSummary) -> float:
+    """The median."""
     return median(sample.elapsed_ns for sample in figure.samples)
 
 
@@ -107,7 +119,7 @@ def _finding(
     slow, fast = pair
     kind, more, grade = what
     names = [seen.whole.labels[figure.cell.variant] for figure in pair]
-    ratio = _typical_ns(slow) / _typical_ns(fast)
+    ratio = typical_ns(slow) / typical_ns(fast)
     place = "waiting" if kind == "waiting" else "computing"
     low, high = (percent(max(one or 0.0, 0.0)) for one in (share.low, share.high))
     span = high if low == high else f"{low.removesuffix(' %')} to {high}"

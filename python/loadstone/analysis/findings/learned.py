@@ -3,11 +3,12 @@ the same, and for each row of the summary the one that answers why.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadstone.analysis.findings import (
     cache,
     calls,
+    cold_first,
     cold_reads,
     cold_spent,
     components,
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     components.find,
     spent.find,
     cold_spent.find,
+    cold_first.find,
     fixed.find,
     rungs.find_together,
     steep.find,
@@ -96,9 +98,34 @@ class Learned:
 def learned(whole: Summary) -> Learned:
     """Apply every rule."""
     seen = Evidence(whole)
-    found = _told_once([finding for rule in RULES for finding in rule(seen)])
+    found = _told_once(_as_when_warm([finding for rule in RULES for finding in rule(seen)]))
     whys = _whys(seen, found) if whole.run.plan.study is None else {}
     return Learned(found, _themes(found), whys)
+
+
+def _as_when_warm(found: list[Finding]) -> list[Finding]:
+    """With the warm row's cause where a cold difference is there when warm, too."""
+    causes = {
+        (each.operation, each.rows, each.variant, each.against): each
+        for each in reversed(found)
+        if each.answers and each.temperature == "warm" and each.grade is not Grade.UNEXPLAINED
+    }
+    made = []
+    for each in found:
+        cause = causes.get((each.operation, each.rows, each.variant, each.against))
+        if each.kind == cold_first.ALWAYS and cause:
+            made.append(
+                replace(
+                    each,
+                    grade=Grade.CONSISTENT,
+                    brief=f"{each.brief}, where {cause.brief}",
+                    sentence=f"{each.sentence} Warm: {cause.sentence}",
+                    cells=tuple(dict.fromkeys((*each.cells, *cause.cells))),
+                )
+            )
+        else:
+            made.append(each)
+    return made
 
 
 def _told_once(found: list[Finding]) -> tuple[Finding, ...]:
