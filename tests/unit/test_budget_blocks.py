@@ -109,6 +109,16 @@ def test_a_cell_of_usual_statements_has_all_blocks_in_its_time(each_ns, beside, 
     assert script.now_ns < 1.25 * CELL_NS or beside * each_ns * 5 * BLOCKS_LEAST > CELL_NS
 
 
+def test_as_many_are_compared_with_the_sampler_as_without(monkeypatch) -> None:
+    """Of a short statement many more are watched, and the later ones find fuller caches."""
+    script, budget = taken(15e3, monkeypatch)
+    assert max(samples for what, samples in script.done if what == WATCHED) > COMPARED_SAMPLES_MAX
+    for number in range(BLOCKS):
+        counts = {each.rung: each.samples for each in budget.blocks if each.block == number}
+        assert counts[WATCHED] == counts[UNWATCHED] <= COMPARED_SAMPLES_MAX
+    assert budget.statements == sum(n for what, n in script.done if what == WATCHED)
+
+
 def test_a_slow_statement_has_the_blocks_of_an_interval(monkeypatch) -> None:
     script, budget = taken(WARMED_NS_MAX * 2, monkeypatch)
     assert len({block.block for block in budget.blocks}) == BLOCKS_LEAST

@@ -11,6 +11,7 @@ from loadstone.analysis.findings import (
     cold_reads,
     cold_spent,
     components,
+    each_tuple,
     estimates,
     fixed,
     otherwise,
@@ -48,6 +49,7 @@ OTHERWISE = two(Side(10.0, access="heap"), Side(2.0, access="nonclustered"))
 TOO_MUCH = two(Side(10.0, access="nonclustered"), Side(2.0, access="heap"))
 STEEP = two(Side(10.0, grows=1.6), scales=(10_000, 100_000))
 FIXED = two(Side(2.0, fixed_ms=6.0), scales=(10_000, 100_000))
+PRICED = two(Side(10.0), scales=(10_000, 100_000), storage="heap")
 READS = two(Side(10.0, counts={"read_bytes": 1 << 24}), temperature="cold")
 CACHE = two(
     Side(10.0, counts={"read_bytes": 1 << 20}),
@@ -77,6 +79,7 @@ FIRES = [
     (otherwise.find, TOO_MUCH, "nonclustered used", Grade.CONSISTENT),
     (steep.find, STEEP, "growth", Grade.UNEXPLAINED),
     (fixed.find, FIXED, "a cost of each statement", Grade.CONSISTENT),
+    (each_tuple.find, PRICED, "a price of each tuple", Grade.CONSISTENT),
     (cold_reads.find, READS, "reads more than the data", Grade.UNEXPLAINED),
     (cache.find, CACHE, "cache too small", Grade.CONSISTENT),
     (processors.find, SEVERAL, "several processors", Grade.CONSISTENT),
@@ -148,6 +151,17 @@ SILENT = [
     ("an update, whose plan delivers nothing", estimates.find,
      two(Side(10.0, plan="Update on t  (cost=0.00..9.00 rows=0 width=0)"), destination="update"),
      ""),
+    ("one scale", each_tuple.find, two(Side(10.0), storage="heap"), ""),
+    ("an index may pass tuples over", each_tuple.find,
+     two(Side(10.0), scales=(10_000, 100_000)), ""),
+    ("a cost that does not grow", each_tuple.find,
+     two(Side(2.0, fixed_ms=80.0), scales=(10_000, 100_000), storage="heap"), ""),
+    ("less than half grows", each_tuple.find,
+     two(Side(2.5, fixed_ms=10.0), scales=(10_000, 20_000), storage="heap"), ""),
+    ("cold", each_tuple.find,
+     two(Side(10.0), scales=(10_000, 100_000), storage="heap", temperature="cold"), ""),
+    ("one scale is not in order", each_tuple.find,
+     two(Side(10.0, status="disturbed"), scales=(10_000, 100_000), storage="heap"), ""),
     ("a warm row", cold_spent.find, two(Side(10.0, cpu=0.3, samples=3), Side(2.0, samples=3)), ""),
     ("samples enough for an interval", cold_spent.find,
      two(Side(10.0, cpu=0.3), **AFTER_RESTARTS), ""),
@@ -187,6 +201,13 @@ def test_a_cold_row_says_what_was_read_if_both_tell_it() -> None:
                  Side(2.0, samples=3), **AFTER_RESTARTS)  # fmt: skip
     (found,) = found_by(cold_spent.find, untold)
     assert found.kind == "waiting" and "reads" not in found.brief
+
+
+def test_a_price_that_cannot_be_measured_is_told_as_that() -> None:
+    run = two(Side(10.0), Side(2.0, grows=0.0), scales=(10_000, 100_000), storage="heap")
+    found = found_by(each_tuple.find, run)
+    assert found
+    assert all("sqlite nothing that can be measured" in each.brief for each in found)
 
 
 UNFIT = {

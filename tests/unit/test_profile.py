@@ -7,6 +7,7 @@ from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import Block, Load, Open, Profile, StoredAt, TakeBlock, Variation
+from loadstone.worker import profile
 from loadstone.worker.statement_requests import StatementRequests
 
 ROWS = 1000
@@ -95,3 +96,35 @@ def test_lode_s_functions_have_their_names(tmp_path):
         pytest.skip(found.reason)
     named = {count.function for count in found.counts if count.object.startswith("_core")}
     assert any("lode" in name for name in named), named
+
+
+@pytest.mark.parametrize(
+    ("sample_ns", "share_max", "wanted", "taken"),
+    [
+        (20_000.0, 0.01, 997, 500),
+        (1_000.0, 0.01, 997, 997),
+        (500_000.0, 0.01, 997, profile.FREQUENCY_HZ_MIN),
+        (20_000.0, 1.0, 9_973, 9_973),
+        (0.0, 0.01, 997, 997),
+    ],
+    ids=["a hundredth", "all that are wanted", "never none", "whatever they cost", "cost unknown"],
+)
+def test_samples_are_as_many_as_the_share_of_time_that_they_may_take(
+    monkeypatch, sample_ns, share_max, wanted, taken
+):
+    monkeypatch.setattr(profile, "sample_ns", lambda: sample_ns)
+    assert profile.affordable_hz(Profile(block(), wanted, share_max)) == taken
+
+
+def test_the_cost_of_a_sample_is_measured_where_there_are_samples():
+    profile.sample_ns.cache_clear()
+    cost_ns = profile.sample_ns()
+    sampler = _core.Sampler([], 997)
+    try:
+        if not sampler.samples_programs:
+            assert cost_ns == 0
+        else:
+            # An interrupt takes a microsecond on bare metal, and no machine takes a whole period.
+            assert 100 < cost_ns < 1e9 / profile.DENSE_HZ
+    finally:
+        sampler.close()

@@ -440,10 +440,12 @@ class ShowRows(Request[RowsShown], frozen=True):
 
 class Profile(Request[Profiled], frozen=True):
     """Take the samples of a warm block and see which functions their time goes to, so many times a
-    second of CPU time."""
+    second of CPU time, or less often where all of it would take a larger share of that time than
+    `share_max`."""
 
     block: Block
     frequency_hz: int = 997
+    share_max: float = 1.0
 
 
 class Climb(Request[Climbed], frozen=True):

@@ -59,9 +59,8 @@ neither compared nor taken apart by rungs, which would take six times as long.""
 LONG = "a statement of more than 2 s is only watched"
 ANSWERS_CHECKED = 1
 """Of a part."""
-FREQUENCY_HZ = 397
-"""Of the sampler; a prime. A sample costs some 29 us on a virtual machine: all of them together a
-hundredth of the time."""
+FREQUENCY_HZ = 997
+"""Of the sampler, at most: the worker takes as many as cost a hundredth of the time there."""
 RUNGS = "rungs"
 FUNCTIONS_MAX = 100
 """Those of a cell that keep their names in the record: further ones were seen once or twice."""
@@ -108,8 +107,9 @@ class _Gathered:
         part_ns = max(CELL_NS * FILLED - self.spent_ns, 0) / max(BLOCKS - self.taken, 1)
         self.room = min(1.0, self.room * part_ns / max(block_ns, 1))
 
-    def add(self, block: int, kind: str, outcome: Outcome) -> None:
-        """Add what was measured in a block."""
+    def add(self, block: int, kind: str, outcome: Outcome, compared: int) -> None:
+        """Add what was measured in a block. Of a statement's samples so many are compared, with the
+        sampler and without: longer in succession they find fuller caches."""
         if outcome.status != "ok":
             self.failed = outcome
             return
@@ -119,7 +119,7 @@ class _Gathered:
             else:
                 self.blocks.append(_block(block, each.rung, each.elapsed_ns))
         if outcome.samples:
-            times = [sample.elapsed_ns for sample in outcome.samples]
+            times = [sample.elapsed_ns for sample in outcome.samples[:compared]]
             self.blocks.append(_block(block, kind, times))
         if outcome.profiled is not None:
             self.profiled.append(outcome.profiled)
@@ -188,7 +188,7 @@ def _part(executor: Executor, cell: Cell, part: _Part, gathered: _Gathered) -> N
             return
     for kind in kinds:
         outcome = _measured(executor, cell, part, kind, part.shuffled(rungs))
-        gathered.add(part.block, kind, outcome)
+        gathered.add(part.block, kind, outcome, len(part.compared))
         if outcome.status != "ok":
             return
 

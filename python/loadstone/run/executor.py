@@ -44,6 +44,9 @@ from loadstone.workload.agreement import AgreedAnswers
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
 
+SAMPLING_SHARE_MAX = 0.01
+"""Of the CPU time that a time budget samples: so much of it all samples together may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -193,12 +196,13 @@ class Executor:
         warm: bool,
         checked: int | None = None,
     ) -> Outcome:
-        """As `take`, of a warm or hot cell, with the sampler beside it."""
+        """As `take`, of a warm or hot cell, with the sampler beside it: at most so many times a
+        second."""
         worker = self._begin(cell)
         block = self._blocks.of(cell, ordinals, number, warm=warm, checked=checked)
         try:
             worker.become(cell.variant)
-            profiled = worker.ask(messages.Profile(block, frequency_hz))
+            profiled = worker.ask(messages.Profile(block, frequency_hz, SAMPLING_SHARE_MAX))
         except LoadstoneError as error:
             return self._failure(worker, error)
         return replace(self._taken(worker, profiled.result), profiled=profiled)

@@ -2,8 +2,12 @@
 component."""
 
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from statistics import median
+from time import thread_time_ns
 from typing import TYPE_CHECKING
 
 from loadstone._core import Sampler, clock_ns
@@ -23,6 +27,13 @@ if TYPE_CHECKING:
 
 EMPTY_STRETCHES = 64
 """As many as tell the cost of one to some percent, in some milliseconds."""
+FREQUENCY_HZ_MIN = 97
+"""Fewer would tell nothing of a statement."""
+DENSE_HZ = 9_973
+"""So many samples cost enough to be measured in some milliseconds."""
+DENSE_PAIRS = 8
+CHECKSUMS, CHECKED = 2_000, bytes(4096)
+"""Work of some milliseconds, always the same."""
 
 
 @contextmanager
@@ -32,13 +43,56 @@ def sampling(system: "System", request: Profile) -> Iterator[Sampler]:
     if request.block.temperature == "cold":
         raise InputError("a cold block cannot be profiled", hint="profile it warm")
     try:
-        sampler = Sampler(list(system.processes()), request.frequency_hz)
+        sampler = Sampler(list(system.processes()), affordable_hz(request))
     except ValueError as error:
         raise InputError(f"{error}: {request.frequency_hz}") from None
     try:
         yield sampler
     finally:
         sampler.close()
+
+
+def affordable_hz(request: Profile) -> int:
+    """The samples a second that a request wants, or fewer where they would cost too much here."""
+    if request.share_max >= 1.0 or not (each_ns := sample_ns()):
+        return request.frequency_hz
+    affordable = int(request.share_max * 1e9 / each_ns)
+    return min(request.frequency_hz, max(affordable, FREQUENCY_HZ_MIN))
+
+
+@cache
+def sample_ns() -> float:
+    """CPU time that one sample takes of the thread that it interrupts, on this machine: some
+    microseconds, on a virtual one some thirty. The same work with many samples and without, in
+    pairs; 0 where there are none."""
+    sampler = Sampler([], DENSE_HZ)
+    try:
+        if not sampler.samples_programs:
+            return 0.0
+        _checksums_ns()
+        found = []
+        for _ in range(DENSE_PAIRS):
+            sampler.begin()
+            start_ns = clock_ns()
+            with_ns = _checksums_ns()
+            sampler.end(start_ns, clock_ns())
+            _, _, _, _, counts, _ = sampler.take()
+            found.append((with_ns, sum(count[-1] for count in counts)))
+    finally:
+        sampler.close()
+    without = [_checksums_ns() for _ in range(DENSE_PAIRS)]
+    samples = sum(seen for _, seen in found)
+    if not samples:
+        return 0.0
+    added_ns = median(ns for ns, _ in found) - median(without)
+    return max(0.0, added_ns * DENSE_PAIRS / samples)
+
+
+def _checksums_ns() -> int:
+    begun_ns = thread_time_ns()
+    for _ in range(CHECKSUMS):
+        zlib.crc32(CHECKED)
+    return thread_time_ns() - begun_ns
 
 
 def reading_ns(sampler: Sampler) -> float:

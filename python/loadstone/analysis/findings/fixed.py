@@ -36,7 +36,7 @@ def find(seen: Evidence) -> Iterator[Finding]:
 
 
 def _of(seen: Evidence, far: Distance, least: int, most: int) -> Finding | None:
-    pairs = [_pair(seen, far, rows) for rows in (least, most)]
+    pairs = [pair_at(seen, far, rows) for rows in (least, most)]
     if pairs[0] is None or pairs[1] is None:
         return None
     found = [difference(slow.samples, fast.samples) for slow, fast in (pairs[0], pairs[1])]
@@ -45,14 +45,14 @@ def _of(seen: Evidence, far: Distance, least: int, most: int) -> Finding | None:
     fixed = scaled(
         less(scaled(found[0], float(most)), scaled(found[1], float(least))), 1 / (most - least)
     )
-    share = _share(fixed, far.ns)
+    share = share_of_whole(fixed, far.ns)
     if share is None or share.low is None or share.low <= MOST:
         return None
     return _finding(seen, far, (least, most), (found[0], found[1]), share)
 
 
-def _pair(seen: Evidence, far: Distance, rows: int) -> tuple[CellSummary, CellSummary] | None:
-    """The same two variants at another scale, both in order."""
+def pair_at(seen: Evidence, far: Distance, rows: int) -> tuple[CellSummary, CellSummary] | None:
+    """The slow and the fast variant at another scale, both in order."""
     row = next(
         (
             row
@@ -67,13 +67,13 @@ def _pair(seen: Evidence, far: Distance, rows: int) -> tuple[CellSummary, CellSu
     return (slow, fast) if slow and fast else None
 
 
-def _share(fixed: Estimate, whole: Estimate) -> Estimate | None:
+def share_of_whole(part: Estimate, whole: Estimate) -> Estimate | None:
     """Of two differences that were not paired: the widest bounds."""
-    if fixed.low is None or fixed.high is None or not whole.low or not whole.high:
+    if part.low is None or part.high is None or not whole.low or not whole.high:
         return None
-    if fixed.low <= 0:
+    if part.low <= 0:
         return None
-    return Estimate(fixed.value / whole.value, fixed.low / whole.high, fixed.high / whole.low)
+    return Estimate(part.value / whole.value, part.low / whole.high, part.high / whole.low)
 
 
 def _finding(
