@@ -76,7 +76,8 @@ fuzz: ## run each fuzz target for a minute (needs a nightly toolchain and cargo-
 	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 miri: ## hold lode's pages against Rust's memory model (needs a nightly toolchain with miri)
-	cargo +nightly miri test -p lode --lib --locked -- buffer::tests::frames view::tests
+	cargo +nightly miri test -p lode --lib --locked -- \
+	  buffer::tests::frames view::tests disk::destination
 
 wheel: $(VENV)/.base ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --out dist

@@ -5,13 +5,13 @@ use super::latched::{Guard, Pinned};
 use super::read_ahead::Run;
 use super::state::Word;
 use super::{Buffer, Wait};
+use crate::disk::Destination;
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::pages::Version;
 use crate::view::View;
 
 use std::io;
-use std::slice;
 
 /// A reader who was disturbed so often holds the page, so that nobody changes it during the next
 /// read; reads within that read, also of the same page, pass.
@@ -203,12 +203,10 @@ impl Buffer {
         self.events.reads.add(1);
         self.events.pages_read.add(stretch.len());
         // SAFETY: the stretch's pages follow one another within the reservation and are all
-        // claimed, so nobody else has a plain reference to them.
+        // claimed, so nobody else stores there, and who still looks at them does so by a view.
         #[expect(unsafe_code, reason = "pages are read into their place")]
-        let into = unsafe {
-            slice::from_raw_parts_mut(self.pages.page(first), stretch.len() * PAGE_BYTES)
-        };
-        let read = self.disk.read(u64::from(first) * PAGE_BYTES as u64, into);
+        let into = unsafe { Destination::at(self.pages.page(first), stretch.len() * PAGE_BYTES) };
+        let read = self.disk.read_into(u64::from(first) * PAGE_BYTES as u64, into);
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 LodeError::corrupt_page(first, "the volume ends before it does")

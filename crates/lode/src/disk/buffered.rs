@@ -1,13 +1,12 @@
 //! A file read and written through the cache of the operating system: `disk=buffered`.
 
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{Advice, OFlags};
 
-use crate::disk::Disk;
-use crate::disk::file::{LockedFile, Opening};
+use crate::disk::file::{LockedFile, Opening, read_exactly};
+use crate::disk::{Destination, Disk};
 use crate::error::Result;
 
 /// A file behind the operating system's cache, locked against every other opener.
@@ -45,8 +44,8 @@ impl Disk for BufferedFile {
         self.0.len_bytes()
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.0.file()?.read_exact_at(into, offset)
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
+        read_exactly(self.0.file()?, offset, into, 1)
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::disk::Destination;
 use crate::random::Random;
 
 /// Bytes that copies share until one of them is changed.
@@ -41,7 +42,7 @@ impl Contents {
         self.len_bytes
     }
 
-    pub(super) fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    pub(super) fn read(&self, offset: u64, mut into: Destination<'_>) -> io::Result<()> {
         if into.is_empty() {
             return Ok(());
         }
@@ -49,10 +50,10 @@ impl Contents {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         for piece in pieces(offset, into.len()) {
-            let into = &mut into[piece.from..piece.from + piece.count];
+            let mut into = into.part(piece.from..piece.from + piece.count);
             match self.chunks.get(piece.chunk) {
                 Some(Some(chunk)) => {
-                    into.copy_from_slice(&chunk.bytes[piece.at..piece.at + piece.count]);
+                    into.put(&chunk.bytes[piece.at..piece.at + piece.count]);
                 }
                 _ => into.fill(0),
             }
@@ -227,9 +228,9 @@ mod tests {
         let two = one.clone();
         one.write(4094, b"xxxx").unwrap();
         let mut bytes = [0; 10];
-        two.read(4090, &mut bytes).unwrap();
+        two.read(4090, (&mut bytes[..]).into()).unwrap();
         assert_eq!(&bytes, b"0123456789");
-        one.read(4090, &mut bytes).unwrap();
+        one.read(4090, (&mut bytes[..]).into()).unwrap();
         assert_eq!(&bytes, b"0123xxxx89");
     }
 
@@ -279,7 +280,7 @@ mod tests {
         contents.write(u64::MAX - 1, &[1]).unwrap_err();
         contents.set_len(u64::MAX).unwrap_err();
         contents.apply(&Patch::new(1 << 50, &[1]), 0..1).unwrap_err();
-        contents.read(u64::MAX, &mut [0]).unwrap_err();
+        contents.read(u64::MAX, (&mut [0][..]).into()).unwrap_err();
         assert_eq!(contents.len_bytes(), 0);
     }
 }

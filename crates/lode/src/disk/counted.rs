@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::disk::Disk;
+use crate::disk::{Destination, Disk};
 
 /// Calls that succeeded, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskCounts {
-    /// Calls of [`Disk::read`].
+    /// Calls of [`Disk::read_into`].
     pub reads: u64,
     /// Bytes that they read.
     pub read_bytes: u64,
@@ -71,10 +71,11 @@ impl Disk for CountedDisk {
         self.below.len_bytes()
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.below.read(offset, into)?;
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
+        let bytes = into.len();
+        self.below.read_into(offset, into)?;
         add(&self.reads, 1);
-        add(&self.read_bytes, into.len());
+        add(&self.read_bytes, bytes);
         Ok(())
     }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use crate::disk::Disk;
 use crate::disk::file::{LockedFile, Opening};
 use crate::disk::ring::{DIRECT_BYTES, Rings};
+use crate::disk::{Destination, Disk};
 use crate::error::{LodeError, Result};
 
 /// A file opened with `O_DIRECT`, locked against every other opener. What the engine does not
@@ -51,10 +51,10 @@ impl DirectFile {
     }
 }
 
-fn check_aligned(offset: u64, bytes: &[u8]) -> io::Result<()> {
+fn check_aligned(offset: u64, bytes: usize, address: usize) -> io::Result<()> {
     check_multiple("offset", offset)?;
-    check_multiple("length", bytes.len() as u64)?;
-    check_multiple("buffer's address", bytes.as_ptr().addr() as u64)
+    check_multiple("length", bytes as u64)?;
+    check_multiple("buffer's address", address as u64)
 }
 
 /// The kernel would say EINVAL and not of which.
@@ -71,13 +71,13 @@ impl Disk for DirectFile {
         self.file.len_bytes()
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        check_aligned(offset, into)?;
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
+        check_aligned(offset, into.len(), into.address())?;
         self.rings.read(self.file.file()?, offset, into)
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
-        check_aligned(offset, from)?;
+        check_aligned(offset, from.len(), from.as_ptr().addr())?;
         self.file.write(offset, from)
     }
 

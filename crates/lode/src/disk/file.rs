@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
-use super::Syncs;
+use super::{Destination, Syncs};
 use crate::error::{LodeError, Result};
 use crate::owner::Owner;
 
@@ -221,6 +222,38 @@ fn sync_folder_of(path: &Path) -> io::Result<()> {
         _ => PathBuf::from("."),
     };
     File::open(folder)?.sync_all()
+}
+
+/// Read as `read_exact_at` of the standard library, but into memory of which it can have no slice.
+/// A read that ends within a unit of so many bytes is the file's end: to go on from there would not
+/// be aligned.
+pub(super) fn read_exactly(
+    file: &File,
+    offset: u64,
+    mut into: Destination<'_>,
+    unit_bytes: usize,
+) -> io::Result<()> {
+    let mut done = 0;
+    while done < into.len() {
+        let mut rest = into.part(done..into.len());
+        let at = offset + done as u64;
+        let at = libc::off_t::try_from(at).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let (to, bytes) = (rest.as_mut_ptr().cast(), rest.len());
+        // SAFETY: the destination's memory is writable, and as long as that.
+        #[expect(unsafe_code, reason = "the kernel is handed an address to write to")]
+        let count = unsafe { libc::pread(file.as_raw_fd(), to, bytes, at) };
+        match usize::try_from(count) {
+            Ok(count) if count > 0 && count.is_multiple_of(unit_bytes) => done += count,
+            Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

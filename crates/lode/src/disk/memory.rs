@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::{PoisonError, RwLock};
 
-use crate::disk::Disk;
 use crate::disk::contents::Contents;
+use crate::disk::{Destination, Disk};
 
 /// Bytes in memory, lost with the program. Nothing is ever unsynced. Zeros that were never
 /// written take no room, so [`Disk::set_len`] promises less than a file does.
@@ -27,7 +27,7 @@ impl Disk for Memory {
         Ok(self.0.read().unwrap_or_else(PoisonError::into_inner).len_bytes())
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).read(offset, into)
     }
 

@@ -1,8 +1,9 @@
-//! The five-method door to storage.
+//! The door to storage, of five methods.
 
 mod buffered;
 mod contents;
 mod counted;
+mod destination;
 mod direct;
 mod file;
 mod memory;
@@ -16,6 +17,7 @@ use std::io;
 
 pub use buffered::BufferedFile;
 pub use counted::{CountedDisk, DiskCounts};
+pub use destination::Destination;
 pub use direct::DirectFile;
 pub use memory::Memory;
 pub use ring::DIRECT_BYTES;
@@ -32,8 +34,13 @@ pub trait Disk: Send + Sync {
     /// How many bytes there are.
     fn len_bytes(&self) -> io::Result<u64>;
 
-    /// Read exactly `into.len()` bytes; [`io::ErrorKind::UnexpectedEof`] where they end before.
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
+    /// Fill all of `into`; [`io::ErrorKind::UnexpectedEof`] where the bytes end before.
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()>;
+
+    /// The same into memory that nobody else looks at.
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        self.read_into(offset, into.into())
+    }
 
     /// Write all of `from`, growing the file where it ends before. Not durable before
     /// [`Disk::sync`], and until then parts of it may reach the medium in any order.

@@ -4,11 +4,13 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use io_uring::{IoUring, opcode, types};
+
+use super::Destination;
+use super::file::read_exactly;
 
 /// The unit of which offsets, lengths and buffers are multiples: no disk that Linux drives asks for
 /// more.
@@ -57,20 +59,25 @@ impl Rings {
     }
 
     /// Fill `into` from a file opened with `O_DIRECT`. All is aligned.
-    pub(super) fn read(&self, file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    pub(super) fn read(
+        &self,
+        file: &File,
+        offset: u64,
+        mut into: Destination<'_>,
+    ) -> io::Result<()> {
         let mut whole = vec![false; into.len().div_ceil(CHUNK_BYTES)];
         if whole.len() > 1
             && let Some(mut ring) = self.take()
-            && read_through(&mut ring, file, offset, into, &mut whole)
+            && read_through(&mut ring, file, offset, into.reborrow(), &mut whole)
         {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(ring);
         }
         // Chunks that the ring has not read whole are read here, so that errors and ends come from
         // one place, and a kernel that does not know io_uring costs time only.
         let starts = (offset..).step_by(CHUNK_BYTES);
-        for ((chunk, start), whole) in into.chunks_mut(CHUNK_BYTES).zip(starts).zip(whole) {
+        for ((chunk, start), whole) in into.chunks(CHUNK_BYTES).zip(starts).zip(whole) {
             if !whole {
-                read_exactly(file, start, chunk)?;
+                read_exactly(file, start, chunk, DIRECT_BYTES)?;
             }
         }
         Ok(())
@@ -92,21 +99,6 @@ impl Rings {
     }
 }
 
-/// As `read_exact_at`, but a read that ends between two pages is the file's end: to go on from
-/// there would not be aligned.
-fn read_exactly(file: &File, offset: u64, into: &mut [u8]) -> io::Result<()> {
-    let mut done = 0;
-    while done < into.len() {
-        match file.read_at(&mut into[done..], offset + done as u64) {
-            Ok(count) if count > 0 && count.is_multiple_of(DIRECT_BYTES) => done += count,
-            Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 /// Read chunks, marking those that were read `whole`. Answers whether the ring can be used again.
 ///
 /// Does not return, and does not panic, before the kernel has finished with every read that it
@@ -115,22 +107,22 @@ fn read_through(
     ring: &mut IoUring,
     file: &File,
     offset: u64,
-    into: &mut [u8],
+    into: Destination<'_>,
     whole: &mut [bool],
 ) -> bool {
     let fd = types::Fd(file.as_raw_fd());
     let total_bytes = into.len();
-    let mut waiting = into.chunks_mut(CHUNK_BYTES).enumerate();
+    let mut waiting = into.chunks(CHUNK_BYTES).enumerate();
     let mut in_flight = 0;
     loop {
         while in_flight < IN_FLIGHT_MAX
-            && let Some((at, chunk)) = waiting.next()
+            && let Some((at, mut chunk)) = waiting.next()
         {
             let start = offset + (at * CHUNK_BYTES) as u64;
             let read = opcode::Read::new(fd, chunk.as_mut_ptr(), chunk.len() as u32).offset(start);
             let entry = read.build().user_data(at as u64);
-            // SAFETY: the chunk is borrowed alone for longer than this function runs, and it does
-            // not return before the read has ended.
+            // SAFETY: the destination is there for longer than this function runs, and it does not
+            // return before the read has ended.
             #[expect(unsafe_code, reason = "the kernel is handed an address to write to")]
             let pushed = unsafe { ring.submission().push(&entry) };
             // There is room for it; were there none, the chunk would be read afterwards.

@@ -10,7 +10,7 @@ use super::gate::{COMPLETE, Gate};
 use super::pair::{Pair, Standing};
 use super::{SIDES, Side, Wish};
 use crate::aligned_page::AlignedPage;
-use crate::disk::Disk;
+use crate::disk::{Destination, Disk};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Mirroring;
 
@@ -121,12 +121,19 @@ impl MirroredDisk {
         Side::from(is_second)
     }
 
-    fn read_one(&self, side: Side, file: &dyn Disk, at: u64, into: &mut [u8]) -> io::Result<()> {
+    fn read_one(
+        &self,
+        side: Side,
+        file: &dyn Disk,
+        at: u64,
+        into: Destination<'_>,
+    ) -> io::Result<()> {
+        let end = at + into.len() as u64;
         let arm = &self.arms[side];
         arm.under_way.fetch_add(1, Ordering::Relaxed);
         arm.reads.fetch_add(1, Ordering::Relaxed);
-        let read = file.read(at, into);
-        arm.place.store(at + into.len() as u64, Ordering::Relaxed);
+        let read = file.read_into(at, into);
+        arm.place.store(end, Ordering::Relaxed);
         arm.under_way.fetch_sub(1, Ordering::Relaxed);
         read
     }
@@ -136,31 +143,39 @@ impl MirroredDisk {
         &self,
         failed: (Side, io::Error),
         offset: u64,
-        into: &mut [u8],
+        into: Destination<'_>,
     ) -> io::Result<()> {
         let (side, error) = failed;
+        let range = offset..offset + into.len() as u64;
         // Asked now: it may have been filled while the read was under way.
         let mut others = self.readable(offset).filter(|(other, _)| *other != side);
         let Some((other, file)) = others.next() else { return Err(error) };
         // The same error twice is told as the first had it.
         self.read_one(other, &*file, offset, into).map_err(|_| error)?;
-        self.mend(side, offset..offset + into.len() as u64);
+        self.mend(side, range);
         Ok(())
     }
 
     /// Read the pages whose checksums do not fit from the other copy. What fits in neither stays
     /// for those above, who know whether anybody needs it.
-    fn check_pages(&self, side: Side, other: &(Side, Arc<dyn Disk>), at: u64, into: &mut [u8]) {
+    fn check_pages(
+        &self,
+        side: Side,
+        other: &(Side, Arc<dyn Disk>),
+        at: u64,
+        into: Destination<'_>,
+    ) {
         let starts = (at..).step_by(PAGE_BYTES);
-        for (start, bytes) in starts.zip(into.chunks_exact_mut(PAGE_BYTES)) {
-            let bytes: &mut PageBytes = bytes.try_into().expect("a chunk is as long as a page");
-            if is_whole(bytes, start) {
+        let mut page = Box::new(AlignedPage::zeros());
+        let whole_pages = into.len() / PAGE_BYTES;
+        for (start, mut bytes) in starts.zip(into.chunks(PAGE_BYTES)).take(whole_pages) {
+            bytes.copy_to(&mut page[..]);
+            if is_whole(&page, start) {
                 continue;
             }
-            let mut page = Box::new(AlignedPage::zeros());
-            let read = self.read_one(other.0, &*other.1, start, &mut page[..]);
+            let read = self.read_one(other.0, &*other.1, start, (&mut page[..]).into());
             if read.is_ok() && is_whole(&page, start) {
-                *bytes = **page;
+                bytes.put(&page[..]);
                 self.mend(side, start..start + PAGE_BYTES as u64);
             }
         }
@@ -315,17 +330,17 @@ impl Disk for MirroredDisk {
         outcome
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    fn read_into(&self, offset: u64, mut into: Destination<'_>) -> io::Result<()> {
         let mut readable = self.readable(offset);
         let Some((side, file)) = readable.next() else {
             return Err(io::Error::other("no copy of the mirror is there"));
         };
         let other = readable.next();
-        match self.read_one(side, &*file, offset, into) {
+        match self.read_one(side, &*file, offset, into.reborrow()) {
             Ok(()) => {}
             // The copies have one length.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
-            Err(error) => self.read_other((side, error), offset, into)?,
+            Err(error) => self.read_other((side, error), offset, into.reborrow())?,
         }
         if let Some(other) = other
             && self.holds == Holds::Pages

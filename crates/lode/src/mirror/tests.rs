@@ -12,7 +12,7 @@ use super::state::{Claim, State, StateFile};
 use super::{AtOnce, Wish};
 use crate::disk::simulated::{Call, Failure, Image, Simulation};
 use crate::disk::tests::{behaves_like_a_model, ends_where_it_ends};
-use crate::disk::{Disk, Memory};
+use crate::disk::{Destination, Disk, Memory};
 use crate::page::PAGE_BYTES;
 use crate::tactics::Mirroring;
 
@@ -235,8 +235,8 @@ impl Disk for Interrupted {
     fn len_bytes(&self) -> std::io::Result<u64> {
         self.below.len_bytes()
     }
-    fn read(&self, offset: u64, into: &mut [u8]) -> std::io::Result<()> {
-        self.below.read(offset, into)
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> std::io::Result<()> {
+        self.below.read_into(offset, into)
     }
     fn write(&self, offset: u64, from: &[u8]) -> std::io::Result<()> {
         self.below.write(offset, from)

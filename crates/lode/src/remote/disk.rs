@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::connections::{Connections, Shared, lock};
-use crate::disk::Disk;
+use crate::disk::{Destination, Disk};
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::wire::{FETCH_PAGES_MAX, Reply, Request};
@@ -38,20 +38,21 @@ impl RemoteDisk {
 }
 
 /// Read consecutive pages, no more than can be fetched at once.
-fn fetch(connection: &Shared, first: PageNumber, into: &mut [PageBytes]) -> Result<()> {
+fn fetch(connection: &Shared, first: PageNumber, into: Destination<'_>) -> Result<()> {
     let mut connection = lock(connection);
-    if let [only] = into
+    if into.len() == PAGE_BYTES
         && let Some((position, bytes)) = connection.take(first)
     {
-        put(&bytes[..], first, position, only);
+        put(&bytes, first, position, into);
         return Ok(());
     }
-    let count = into.len() as u32;
+    let count = (into.len() / PAGE_BYTES) as u32;
     match connection.ask(&Request::Fetch { first, count })? {
         Reply::Pages { position, first: sent, bytes }
-            if sent == first && bytes.len() == into.len() * PAGE_BYTES =>
+            if sent == first && bytes.len() == into.len() =>
         {
-            let copies = bytes.chunks_exact(PAGE_BYTES).zip(into);
+            let (copies, _) = bytes.as_chunks::<PAGE_BYTES>();
+            let copies = copies.iter().zip(into.chunks(PAGE_BYTES));
             for ((copy, into), page) in copies.zip(first..) {
                 put(copy, page, position, into);
             }
@@ -61,10 +62,11 @@ fn fetch(connection: &Shared, first: PageNumber, into: &mut [PageBytes]) -> Resu
     }
 }
 
-fn put(copy: &[u8], page: PageNumber, position: u64, into: &mut PageBytes) {
-    into.copy_from_slice(copy);
-    page::put_u64(into, page::offset::LSN, position);
-    page::seal(into, page);
+fn put(copy: &PageBytes, page: PageNumber, position: u64, mut into: Destination<'_>) {
+    let mut bytes = *copy;
+    page::put_u64(&mut bytes, page::offset::LSN, position);
+    page::seal(&mut bytes, page);
+    into.put(&bytes);
 }
 
 impl Disk for RemoteDisk {
@@ -72,18 +74,19 @@ impl Disk for RemoteDisk {
         Ok(u64::from(self.pages_total.load(Ordering::Relaxed)) * PAGE_BYTES as u64)
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        let (pages, rest) = into.as_chunks_mut::<PAGE_BYTES>();
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
+        let is_whole = into.len().is_multiple_of(PAGE_BYTES);
         let first = PageNumber::try_from(offset / PAGE_BYTES as u64).ok();
         let (Some(mut first), true, true) =
-            (first, rest.is_empty(), offset.is_multiple_of(PAGE_BYTES as u64))
+            (first, is_whole, offset.is_multiple_of(PAGE_BYTES as u64))
         else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         self.with_connection(|connection| {
-            for stretch in pages.chunks_mut(FETCH_PAGES_MAX as usize) {
+            for stretch in into.chunks(FETCH_PAGES_MAX as usize * PAGE_BYTES) {
+                let pages = stretch.len() / PAGE_BYTES;
                 fetch(connection, first, stretch)?;
-                first += stretch.len() as PageNumber;
+                first += pages as PageNumber;
             }
             Ok(())
         })

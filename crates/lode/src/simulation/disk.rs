@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::scheduler::{Moment, reach};
-use crate::disk::Disk;
 use crate::disk::simulated::SimulatedDisk;
+use crate::disk::{Destination, Disk};
 
 /// A lie of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl Disk for SlowDisk {
         self.below.len_bytes()
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.slowly(|| self.below.read(offset, into))
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
+        self.slowly(|| self.below.read_into(offset, into))
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {

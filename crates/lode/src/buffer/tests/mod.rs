@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use super::{Buffer, BufferOptions};
-use crate::disk::Disk;
+use crate::disk::{Destination, Disk};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Replacement;
 
@@ -87,10 +87,10 @@ impl TestDisk {
     }
 }
 
-fn numbers(offset: u64, bytes: &[u8]) -> (PageNumber, usize) {
-    assert!(offset.is_multiple_of(PAGE_BYTES as u64) && bytes.len().is_multiple_of(PAGE_BYTES));
-    assert_eq!(bytes.as_ptr().align_offset(PAGE_BYTES), 0, "direct disks want aligned memory");
-    ((offset / PAGE_BYTES as u64) as PageNumber, bytes.len() / PAGE_BYTES)
+fn numbers(offset: u64, start: *const u8, bytes: usize) -> (PageNumber, usize) {
+    assert!(offset.is_multiple_of(PAGE_BYTES as u64) && bytes.is_multiple_of(PAGE_BYTES));
+    assert_eq!(start.align_offset(PAGE_BYTES), 0, "direct disks want aligned memory");
+    ((offset / PAGE_BYTES as u64) as PageNumber, bytes / PAGE_BYTES)
 }
 
 impl Disk for TestDisk {
@@ -98,8 +98,8 @@ impl Disk for TestDisk {
         Ok(self.bytes.lock().unwrap().len() as u64)
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        let (first, pages) = numbers(offset, into);
+    fn read_into(&self, offset: u64, mut into: Destination<'_>) -> io::Result<()> {
+        let (first, pages) = numbers(offset, into.as_mut_ptr(), into.len());
         self.note(Call::Read(first, pages));
         let end = first + pages as PageNumber;
         if self.unreadable.lock().unwrap().is_some_and(|page| (first..end).contains(&page)) {
@@ -109,12 +109,12 @@ impl Disk for TestDisk {
         }
         let bytes = self.bytes.lock().unwrap();
         let from = bytes.get(offset as usize..offset as usize + into.len());
-        into.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        into.put(from.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
-        let (first, pages) = numbers(offset, from);
+        let (first, pages) = numbers(offset, from.as_ptr(), from.len());
         self.note(Call::Write(first, pages));
         if self.unwritable.load(Ordering::Relaxed) {
             return Err(io::Error::other("unwritable"));

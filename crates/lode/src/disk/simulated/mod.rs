@@ -36,8 +36,8 @@ pub use crashes::{Crash, CrashOptions, Crashes, Trace};
 pub use failure::{Call, Failure};
 pub use medium::{Image, SECTOR_BYTES, Survival, Tear};
 
-use crate::disk::Disk;
 use crate::disk::contents::{Contents, Patch};
+use crate::disk::{Destination, Disk};
 use crate::random::Random;
 use failure::Failures;
 use medium::{Change, Event, Medium};
@@ -235,7 +235,7 @@ impl Disk for SimulatedDisk {
         Ok(self.simulation.state().cache[self.file].len_bytes())
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
         let mut state = self.simulation.state();
         state.failures.call(Call::Read)?;
         state.cache[self.file].read(offset, into)

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 
-use crate::disk::Disk;
+use crate::disk::{Destination, Disk};
 
 pub struct TestDisk {
     inner: Mutex<Inner>,
@@ -102,8 +102,8 @@ impl Inner {
     }
 }
 
-fn assert_aligned(offset: u64, bytes: &[u8]) {
-    for number in [offset as usize, bytes.len(), bytes.as_ptr().addr()] {
+fn assert_aligned(offset: u64, start: *const u8, bytes: usize) {
+    for number in [offset as usize, bytes, start.addr()] {
         assert!(number.is_multiple_of(4_096), "{number} is what a direct disk refuses");
     }
 }
@@ -113,17 +113,17 @@ impl Disk for TestDisk {
         Ok(self.inner.lock().unwrap().bytes.len() as u64)
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        assert_aligned(offset, into);
+    fn read_into(&self, offset: u64, mut into: Destination<'_>) -> io::Result<()> {
+        assert_aligned(offset, into.as_mut_ptr(), into.len());
         let inner = self.inner.lock().unwrap();
         let at = offset as usize;
         let bytes = inner.bytes.get(at..at + into.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
-        into.copy_from_slice(bytes);
+        into.put(bytes);
         Ok(())
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
-        assert_aligned(offset, from);
+        assert_aligned(offset, from.as_ptr(), from.len());
         let mut inner = self.inner.lock().unwrap();
         inner.change()?;
         let at = offset as usize;

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lode::internals::disk::Disk;
 use lode::internals::disk::simulated::{Image, Simulation};
+use lode::internals::disk::{Destination, Disk};
 use lode::internals::error::Result;
 use lode::internals::mirror::{CopyDisks, Side, take_alone_on};
 use lode::{Database, LodeError, Tactics};
@@ -65,11 +65,11 @@ impl Disk for Mortal {
         self.below.len_bytes()
     }
 
-    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    fn read_into(&self, offset: u64, into: Destination<'_>) -> io::Result<()> {
         if self.life.is_over() {
             self.life.call()?;
         }
-        self.below.read(offset, into)
+        self.below.read_into(offset, into)
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
