@@ -49,6 +49,15 @@ def test_every_part_of_a_run_is_in_its_time(more: dict[str, Any], least_s: float
     assert planned(**more).seconds() - planned().seconds() >= 0.99 * least_s
 
 
+def test_budgets_are_of_the_largest_scale() -> None:
+    """Of two they would take twice as long, and it is the larger one whose ratios are largest."""
+    plan = planned(budget=True, rows=(2000, 1000), temperature=("warm", "cold")).plan
+    taken = [cell for cell in plan.cells if duration.has_budget(plan, cell)]
+    assert taken
+    assert {(cell.rows, cell.temperature) for cell in taken} == {(2000, "warm")}
+    assert duration.budget_seconds(plan) == duration.BUDGET_S * len(taken)
+
+
 def test_a_program_takes_as_long_as_its_calls() -> None:
     """OO1's look-ups are a thousand calls; DuckDB's take tenths of a millisecond each."""
     own = {"benchmark": "oo1", "rows": (), "operations": ("lookup",)}

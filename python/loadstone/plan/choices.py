@@ -259,7 +259,7 @@ class Choices:
         Option(
             "--budget",
             "",
-            "Measure where the time of each warm or hot cell goes, too.",
+            "Measure where the time of each warm or hot cell of the largest scale goes, too.",
             seldom=True,
             commands=(RUN,),
         ),

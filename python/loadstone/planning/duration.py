@@ -74,10 +74,12 @@ def budget_seconds(plan: Plan) -> float:
 
 
 def has_budget(plan: Plan, cell: Cell) -> bool:
-    """Whether a cell's time is taken apart: not of a cold cell, each of whose samples has new
-    processes and too little time, nor of the harness and the controls of its noise."""
+    """Whether a cell's time is taken apart. Those of the largest scale are, since other scales
+    would take as long again: no cold cell, each of whose samples has new processes and too little
+    time; nor the harness and the controls of its noise."""
     is_harness = plan.role_of(cell.variant) is Role.OVERHEAD or is_aa_control(cell.variant)
-    return cell.temperature != "cold" and not is_harness
+    is_warm = cell.temperature != "cold"
+    return is_warm and not is_harness and cell.rows == max(plan.rows)
 
 
 def _loading_s(

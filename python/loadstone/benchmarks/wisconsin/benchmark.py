@@ -40,7 +40,8 @@ class WisconsinBenchmark(Benchmark):
     editions = ("1983", "1993")
     default_edition = "1993"
     year = 1983
-    default_scales = (10_000, 50_000)
+    default_scales = (10_000, 100_000)
+    tuple_s = 0.2e-6
 
     def check_scale(self, edition: str, rows: int) -> None:
         """1983 is 10,000 tuples and no other; 1993 any number from 100 to 10^9."""
