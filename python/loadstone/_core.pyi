@@ -161,13 +161,13 @@ class Client:
         engine's processes."""
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None = None,
-        servers: Sequence[int] = ...,
+        servers: Sequence[int] = ..., measures: tuple[str, str] | None = None,
     ) -> tuple[int, Tally, Tally, int, _Work]:  # fmt: skip
-        """Concurrent users, each a thread with a driver of its own: readers look up, writers
-        insert, one part a request. A closed loop for that long, or an open one with requests due
-        at `starts_ns` (offsets in ns, ascending; for each kind). Inserted links are checked both
-        ways and taken back. Returns (elapsed ns, tally of the readers, tally of the writers, links
-        found both ways, work as `Meter.read` gives it)."""
+        """Concurrent users, each a thread with a driver of its own. A closed loop for that long, or
+        an open one with requests due at `starts_ns` (offsets in ns, ascending; for each kind).
+        OO1's readers look up, its writers insert, one part a request; OO7's execute one of M1 to M6
+        each. All that was acknowledged must be there, and is taken back. Returns (elapsed ns, tally
+        of the readers, tally of the writers, links or changes found, work as of `Meter.read`)."""
     def size_bytes(self) -> int:
         """Bytes that the database takes where it is kept, log included."""
     def terms(self) -> list[tuple[str, str]]:

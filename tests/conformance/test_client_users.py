@@ -236,7 +236,7 @@ def test_the_null_client_has_users_that_look_up_and_none_that_insert(client: Cli
         lambda it: it.reads.completed >= READERS,
         lambda duration_ns: client.users(READERS, 0, duration_ns, None),
     )
-    with pytest.raises(UnsupportedError, match="keeps no part"):
+    with pytest.raises(UnsupportedError, match="keeps nothing"):
         client.users(0, WRITERS, DURATION_NS, None)
 
 

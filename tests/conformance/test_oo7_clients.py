@@ -47,6 +47,9 @@ pytestmark = pytest.mark.timeout(900)  # some 100,000 statements for all operati
 LONG = frozenset({"T1WW", "T2b", "T2c", "T3b", "T3c", "T10", "CU"})
 """Operations that ask the slow ones for what T1, T2a and T3a ask them for, many times."""
 PYTHON = ("python-dict", "zodb", "ladybug")
+ONE_USER = (*PYTHON, "memory")
+REQUESTS = 20
+"""Of readers, and of writers."""
 REFUSED = tuple(f"{engine}?{tactic}={value}" for engine, tactic, value, _ in program.LACKS)
 """Designs that OO1's program has and this one does not."""
 
@@ -157,9 +160,25 @@ def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, scratch: Pa
     assert not kind.capabilities.gap("lookup", tactics)
 
 
-def test_users_are_a_gap(client: Client) -> None:
-    with pytest.raises(UnsupportedError, match="one user"):
-        client.users(1, 0, 1_000_000, None)
+def test_users_leave_every_acknowledged_change_once(client: Client) -> None:
+    if client.name in ONE_USER:
+        with pytest.raises(UnsupportedError, match=r"one user|no concurrency control"):
+            client.users(1, 0, 1_000_000, None)
+        return
+    due_at_once = [0] * REQUESTS
+    for measures in (("M1", "M2"), ("M3", "M4"), ("M1", "M5")):
+        # A part that is lost, changed twice or left half changed is an error of the client's.
+        served = client.users(2, 3, 600 * 10**9, due_at_once, measures)
+        assert (served.reads.completed, served.writes.completed) == (REQUESTS, REQUESTS)
+        # Three components of two atomic parts each.
+        assert served.links_checked == 3 * 2 * REQUESTS
+        assert answer(client, CONTENTS) == ORACLE.answer(CONTENTS, 1)
+
+
+def test_an_operation_of_one_user_is_none_of_several(client: Client) -> None:
+    if client.name not in ONE_USER:
+        with pytest.raises(UnsupportedError, match="M1 to M6"):
+            client.users(1, 0, 1_000_000, None, ("T1", "M2"))
 
 
 @pytest.mark.parametrize("name", registry.client_names())

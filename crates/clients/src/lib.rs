@@ -29,6 +29,7 @@ pub mod rvm;
 mod sqlite;
 pub mod statements;
 mod tactics;
+mod users;
 
 pub use error::ClientError;
 pub use outcome::{Logged, Outcome, Sent};

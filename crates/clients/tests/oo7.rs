@@ -123,6 +123,12 @@ fn counts_are_those_of_the_paper() {
         (Measure::Q8, 10_000),
         (Measure::S1, 10),
         (Measure::S2, 10),
+        (Measure::M1, 60),
+        (Measure::M2, 60),
+        (Measure::M3, 60),
+        (Measure::M4, 60),
+        (Measure::M5, 60),
+        (Measure::M6, 60),
     ] {
         assert_eq!(count(measure), wanted, "{measure:?}");
     }

@@ -145,7 +145,10 @@ impl Client {
     }
 
     /// Concurrent users: see `_core.pyi`.
-    #[pyo3(signature = (readers, writers, duration_ns, starts_ns=None, servers=Vec::new()))]
+    #[pyo3(signature = (
+        readers, writers, duration_ns, starts_ns=None, servers=Vec::new(), measures=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the signature of the Python function")]
     fn users(
         &self,
         py: Python<'_>,
@@ -154,28 +157,27 @@ impl Client {
         duration_ns: u64,
         starts_ns: Option<Vec<u64>>,
         servers: Vec<u32>,
+        measures: Option<(String, String)>,
     ) -> PyResult<Served> {
         let pacing = match starts_ns {
             None => Pacing::Closed { duration_ns },
             Some(starts_ns) => Pacing::Open { starts_ns, duration_ns },
         };
-        let asked = Users { readers, writers, pacing };
         let meter = work::Meter::new(servers);
-        let served = self.with(py, |client| match client {
-            Held::Oo1(client) => client.metered_users(&asked, &meter),
-            Held::Oo7(client) => Err(Failure::Unsupported {
-                engine: client.engine(),
-                what: "concurrent users",
-                reason: "OO7's program has one user yet",
-            }),
+        self.with(py, |client| match client {
+            Held::Oo1(client) => {
+                let users = Users { readers, writers, pacing };
+                let served = client.metered_users(&users, &meter)?;
+                let users::Served { elapsed_ns, lookups, inserts, links_found, work } = served;
+                Ok((elapsed_ns, Tally(lookups), Tally(inserts), links_found, metered(work)))
+            }
+            Held::Oo7(client) => oo7::served(client, measures, [readers, writers], pacing, &meter),
             Held::Rvm(client) => Err(Failure::Unsupported {
                 engine: client.engine(),
                 what: "concurrent users",
                 reason: "RVM's benchmark has one user",
             }),
-        })?;
-        let users::Served { elapsed_ns, lookups, inserts, links_found, work } = served;
-        Ok((elapsed_ns, Tally(lookups), Tally(inserts), links_found, metered(work)))
+        })
     }
 
     /// Bytes that the database takes.

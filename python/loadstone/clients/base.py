@@ -45,8 +45,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The result of concurrent users: a tally of all reads, one of all writes; and how many links
-    of what was written were found from both ends afterwards. A missing one is an error."""
+    """The result of concurrent users: a tally of all reads, one of all writes; and how many things
+    that were written were found afterwards, as the benchmark counts them: OO1's links from both
+    ends, OO7's changes of atomic parts. A missing one is an error."""
 
     elapsed_ns: int
     reads: Tally
@@ -82,15 +83,21 @@ class Client(System):
         """Run a measure once; its writes are undone outside its clock."""
 
     def users(
-        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+        self,
+        readers: int,
+        writers: int,
+        duration_ns: int,
+        starts_ns: Sequence[int] | None,
+        measures: tuple[str, str] | None = None,
     ) -> Served:
-        """Run concurrent users, each a thread with a driver of its own, one thing a request, which
-        readers look up and writers insert: a closed loop, or an open one whose requests are due at
-        `starts_ns`, for readers and for writers.
+        """Run concurrent users, each a thread with a driver of its own, one thing a request:
+        readers of the first of `measures` and writers of the second, by default those that the
+        benchmark mixes. A closed loop, or an open one whose requests are due at `starts_ns`, for
+        readers and for writers.
 
-        Raises `EngineError` if a link of what was inserted is not found from both ends.
+        Raises `EngineError` if something that was acknowledged is not found.
         """
-        del readers, writers, duration_ns, starts_ns
+        del readers, writers, duration_ns, starts_ns, measures
         raise UnsupportedError(f"{self.name}: one user at a time")
 
     def documented(self) -> Mapping[str, str]:

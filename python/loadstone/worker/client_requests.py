@@ -92,7 +92,9 @@ class ClientRequests(Requests):
         readers."""
         loop = request.loop
         measure = request.block.variations[0].text.partition(" ")[0]
-        writing = measure == (_benchmark(request.block.benchmark).mixed or ("", ""))[1]
+        benchmark = _benchmark(request.block.benchmark)
+        mixed = benchmark.mixed or (measure, measure)
+        writing = measure in benchmark.presentation().writes
         starts = None
         if loop.model == "open":
             starts = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
@@ -104,6 +106,7 @@ class ClientRequests(Requests):
                 *((0, loop.users) if writing else (loop.users, loop.writers)),
                 loop.duration_ns,
                 starts,
+                (mixed[0], measure) if writing else (measure, mixed[1]),
             )
         except UnsupportedError as gap:
             self._doubtful = False

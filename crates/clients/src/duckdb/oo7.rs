@@ -15,13 +15,14 @@ use crate::tactics::{Address, Tactics};
 /// Adaptive radix trees beside those of the primary keys: each on one column, since one on several
 /// helps only who knows them all. None on dates: a range of them is found by the blocks' minima and
 /// maxima, and an index there would make each update a deletion and an insertion.
-const INDEXES: [(&str, &str); 8] = [
+const INDEXES: [(&str, &str); 9] = [
     ("document_title", "document(title)"),
     ("document_composite", "document(composite)"),
     ("baseassembly_super", "baseassembly(super)"),
     ("complexassembly_super", "complexassembly(super)"),
     ("componentpriv_assembly", "componentpriv(assembly)"),
     ("componentpriv_composite", "componentpriv(composite)"),
+    ("componentshar_assembly", "componentshar(assembly)"),
     ("atomicpart_composite", "atomicpart(composite)"),
     ("connection_frm", "connection(frm)"),
 ];
@@ -59,6 +60,7 @@ const fn columns(query: Query) -> &'static [Column] {
         | Query::ComplexBelow
         | Query::BasesBelow
         | Query::Components
+        | Query::SharedComponents
         | Query::RootPart
         | Query::Connected
         | Query::CompositeOf
@@ -161,6 +163,21 @@ impl relational::Session for DuckDbSession {
     const ENGINE: &'static str = ENGINE;
 
     type Row<'a> = Row<'a>;
+
+    fn another(&self) -> Result<Self, ClientError> {
+        let mut opened = Self { session: self.session.another()? };
+        opened.prepare()?;
+        Ok(opened)
+    }
+
+    fn isolates(&self) -> bool {
+        self.session.spans_measure()
+    }
+
+    /// Of two that change a row, the later one is refused.
+    fn is_conflict(message: &str) -> bool {
+        message.contains("onflict")
+    }
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
         self.session.clear();

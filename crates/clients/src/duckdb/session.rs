@@ -97,6 +97,11 @@ impl Session {
         Self::on(connection, address.database.clone(), spans_measure)
     }
 
+    /// Whether one transaction is around all reads of a measure.
+    pub const fn spans_measure(&self) -> bool {
+        self.spans_measure
+    }
+
     /// Another connection to the same database, on which nothing is prepared yet.
     pub fn another(&self) -> Result<Self, ClientError> {
         Self::on(self.connection.another()?, self.path.clone(), self.spans_measure)

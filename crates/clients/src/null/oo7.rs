@@ -70,6 +70,10 @@ impl Driver for Null {
         Ok(())
     }
 
+    fn another(&self) -> Result<Self, ClientError> {
+        Ok(*self)
+    }
+
     fn design_root(&mut self, _module: u32) -> Result<u32, ClientError> {
         Ok(1)
     }
@@ -91,6 +95,10 @@ impl Driver for Null {
     fn components(&mut self, _of: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
         out.extend([1; tree::COMPONENTS as usize]);
         Ok(())
+    }
+
+    fn shared_components(&mut self, of: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
+        self.components(of, out)
     }
 
     #[inline]

@@ -4,8 +4,6 @@
 //! three connections and commits. Drawing what to ask for is outside each request's time. What the
 //! writers inserted is looked at both ways afterwards, and taken back.
 
-use std::thread;
-
 use loadstone_datasets::oo1::{Database, NewPart};
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::tally::Tally;
@@ -16,7 +14,8 @@ use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::visits::Visits;
 pub use crate::pacing::Pacing;
-use crate::pacing::{self, Begin, Queue};
+use crate::pacing::{self, Queue};
+use crate::users::{Drivers, Ended};
 
 /// Ids that one writer has to itself. So many inserts are hours of durable commits.
 const IDS_PER_WRITER: u32 = 1 << 20;
@@ -57,60 +56,38 @@ pub fn run<C: Driver>(
     users: &Users,
     meter: &Meter,
 ) -> Result<Served, ClientError> {
-    // All are connected before the first request.
-    let open = |count| (0..count).map(|_| driver.another()).collect::<Result<Vec<C>, _>>();
-    let (readers, writers) = (open(users.readers)?, open(users.writers)?);
-    let start = Begin::of((users.readers + users.writers) as usize);
-    let queue = || Queue::new(&users.pacing, &start);
-    let (to_read, to_write) = (queue(), queue());
-    let mut served = Served::default();
+    let drivers = Drivers::open(users.readers, users.writers, || driver.another())?;
+    let ended = drivers.let_loose(
+        C::ENGINE,
+        &users.pacing,
+        meter,
+        |driver, user, queue| read(driver, database, user, queue),
+        |driver, user, queue| write(driver, database, user, queue),
+    );
+    let Ended { elapsed_ns, work, .. } = ended;
+    let mut served = Served { elapsed_ns, work, ..Served::default() };
     let mut inserted = Vec::new();
     let mut failed = None;
-    let begun = meter.begin();
-    thread::scope(|scope| {
-        let spawn_reader = |(user, mut driver): (usize, C)| {
-            let (start, to_read) = (&start, &to_read);
-            scope.spawn(move || {
-                start.together();
-                read(&mut driver, database, user as u32, to_read)
-            })
-        };
-        let spawn_writer = |(user, mut driver): (usize, C)| {
-            let (start, to_write) = (&start, &to_write);
-            scope.spawn(move || {
-                start.together();
-                write(&mut driver, database, user as u32, to_write)
-            })
-        };
-        let readers: Vec<_> = readers.into_iter().enumerate().map(spawn_reader).collect();
-        let writers: Vec<_> = writers.into_iter().enumerate().map(spawn_writer).collect();
-        for thread in readers {
-            match thread.join().unwrap_or_else(|_| Err(panicked::<C>())) {
-                Ok(tally) => served.lookups.merge(&tally),
-                Err(error) => failed = failed.take().or(Some(error)),
-            }
+    for reader in ended.readers {
+        match reader.and_then(|read| read) {
+            Ok(tally) => served.lookups.merge(&tally),
+            Err(error) => failed = failed.take().or(Some(error)),
         }
-        for thread in writers {
-            match thread.join() {
-                Ok((tally, count, ended)) => {
-                    served.inserts.merge(&tally);
-                    inserted.push(count);
-                    failed = failed.take().or(ended.err());
-                }
-                Err(_) => failed = failed.take().or(Some(panicked::<C>())),
+    }
+    for writer in ended.writers {
+        match writer {
+            Ok((tally, count, ended)) => {
+                served.inserts.merge(&tally);
+                inserted.push(count);
+                failed = failed.take().or(ended.err());
             }
+            Err(error) => failed = failed.take().or(Some(error)),
         }
-    });
-    served.elapsed_ns = now_ns() - start.begun_ns();
-    served.work = begun.end();
+    }
     let looked = look(driver, database, &inserted);
     take_back(driver, database, &inserted)?;
     served.links_found = looked?;
     failed.map_or(Ok(served), Err)
-}
-
-fn panicked<C: Driver>() -> ClientError {
-    ClientError::User { engine: C::ENGINE, message: "it panicked; this is a bug".to_owned() }
 }
 
 fn read<C: Driver>(

@@ -11,6 +11,13 @@ use crate::oo7::visits::{Letters, NO_KIND, Visits, mix, mix_object, mix_part, pa
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Contents(Visits);
 
+impl From<Visits> for Contents {
+    /// Go on from a count.
+    fn from(counted: Visits) -> Self {
+        Self(counted)
+    }
+}
+
 impl Contents {
     /// The answer.
     pub const fn visits(&self) -> &Visits {

@@ -24,6 +24,20 @@ pub trait Driver: Transactions {
     /// Whether it holds what it was given; else no answer means anything.
     const KEEPS: bool = true;
 
+    /// Another driver of the same database with the same tactics, for another thread.
+    fn another(&self) -> Result<Self, ClientError>;
+
+    /// Whether a transaction sees all or nothing of each other one, as the tactics say.
+    fn isolates(&self) -> bool {
+        true
+    }
+
+    /// Whether the engine gave a transaction up because of another one, so that it is to be rolled
+    /// back and may be run again.
+    fn is_conflict(_error: &ClientError) -> bool {
+        false
+    }
+
     /// How this engine names a complex assembly that the program reached.
     type Complex: Copy;
     /// A base assembly.
@@ -50,6 +64,13 @@ pub trait Driver: Transactions {
 
     /// Append the private components of a base assembly, repeated ones repeated.
     fn components(
+        &mut self,
+        of: Self::Base,
+        out: &mut Vec<Self::Composite>,
+    ) -> Result<(), ClientError>;
+
+    /// Append the shared components of a base assembly, repeated ones repeated.
+    fn shared_components(
         &mut self,
         of: Self::Base,
         out: &mut Vec<Self::Composite>,

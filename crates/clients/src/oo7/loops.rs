@@ -14,6 +14,7 @@ use crate::oo7::asked::{Asked, MODULE};
 use crate::oo7::driver::Driver;
 use crate::oo7::measure::Measure;
 use crate::oo7::objects::Assembly;
+use crate::oo7::paths;
 use crate::oo7::traversal::{Walk, t1};
 use crate::oo7::updates;
 use crate::oo7::visits::Visits;
@@ -41,6 +42,9 @@ pub(super) const LETTER: u8 = b'I';
 pub fn run<C: Driver>(asked: &mut Asked<'_, C>, measure: Measure) -> Result<Outcome, ClientError> {
     if let Some((change, extent)) = measure.update() {
         return updates::traversal(asked, change, extent);
+    }
+    if let Some(visit) = measure.visit() {
+        return paths::run(asked, visit);
     }
     let (database, iteration) = (asked.database, asked.iteration);
     match measure {
@@ -80,7 +84,7 @@ pub fn run<C: Driver>(asked: &mut Asked<'_, C>, measure: Measure) -> Result<Outc
         Measure::T5Undo => updates::text_undone(asked),
         Measure::S1 => updates::insert(asked),
         Measure::S2 => updates::delete(asked),
-        _ => unreachable!("the traversals that update were told above"),
+        _ => unreachable!("the others were told above"),
     }
 }
 

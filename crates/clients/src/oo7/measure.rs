@@ -59,11 +59,23 @@ pub enum Measure {
     S1,
     /// The same ones deleted.
     S2,
+    /// One random way from the root to a base assembly: T1 of its private components.
+    M1,
+    /// The same, then T2b of them in the same transaction.
+    M2,
+    /// As M1, of its shared components.
+    M3,
+    /// As M2, of its shared components.
+    M4,
+    /// T1 of both, then T2b of the private ones.
+    M5,
+    /// The same: the original program tells the two apart by name alone.
+    M6,
 }
 
 impl Measure {
     /// All, in the order in which a report names them.
-    pub const ALL: [(&'static str, Self); 27] = [
+    pub const ALL: [(&'static str, Self); 33] = [
         ("T1", Self::T1),
         ("T1WW", Self::T1Work),
         ("T2a", Self::T2a),
@@ -91,6 +103,12 @@ impl Measure {
         ("Q8", Self::Q8),
         ("S1", Self::S1),
         ("S2", Self::S2),
+        ("M1", Self::M1),
+        ("M2", Self::M2),
+        ("M3", Self::M3),
+        ("M4", Self::M4),
+        ("M5", Self::M5),
+        ("M6", Self::M6),
     ];
 
     /// By name, as in plans and reports.
@@ -132,6 +150,40 @@ impl Measure {
             Self::T3a => (Change::Date, Extent::Root),
             Self::T3b => (Change::Date, Extent::Each),
             Self::T3c => (Change::Date, Extent::Repeated(REPEATED)),
+            _ => return None,
+        })
+    }
+}
+
+/// The deeds of an operation of several users at the base assembly that it comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Visit {
+    /// Which of its components T1 walks through.
+    pub reads: &'static [Components],
+    /// Which T2b changes after that.
+    pub changes: Option<Components>,
+}
+
+/// A base assembly's components of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Components {
+    /// Of its own module.
+    Private,
+    /// Of any.
+    Shared,
+}
+
+impl Measure {
+    /// Of the operations that several users run.
+    pub(super) const fn visit(self) -> Option<Visit> {
+        const PRIVATE: Components = Components::Private;
+        const SHARED: Components = Components::Shared;
+        Some(match self {
+            Self::M1 => Visit { reads: &[PRIVATE], changes: None },
+            Self::M2 => Visit { reads: &[PRIVATE], changes: Some(PRIVATE) },
+            Self::M3 => Visit { reads: &[SHARED], changes: None },
+            Self::M4 => Visit { reads: &[SHARED], changes: Some(SHARED) },
+            Self::M5 | Self::M6 => Visit { reads: &[PRIVATE, SHARED], changes: Some(PRIVATE) },
             _ => return None,
         })
     }

@@ -9,12 +9,14 @@ mod loops;
 mod measure;
 pub(crate) mod objects;
 pub mod oracle;
+mod paths;
 pub(crate) mod record;
 pub(crate) mod relational;
 pub(crate) mod rows;
 pub(crate) mod sql;
 mod traversal;
 mod updates;
+pub mod users;
 pub(crate) mod visits;
 
 pub use asked::MODULE;

@@ -3,6 +3,8 @@
 //! It shares the checksum with the loops, since that is what an answer is, and nothing else: no
 //! driver, no loop, no index of an engine.
 
+mod paths;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use loadstone_datasets::oo7::{Database, texts, tree};
@@ -27,6 +29,7 @@ pub struct Oracle {
     bases: Vec<(Assembly, u32)>,
     /// Of each base assembly.
     private: Vec<Vec<u32>>,
+    shared: Vec<Vec<u32>>,
     generated: Contents,
 }
 
@@ -61,11 +64,12 @@ impl Oracle {
             (Assembly { object: Object::of(&made.object), is_base: true }, parent)
         });
         let bases = bases.collect();
-        let private = (1..=database.modules * tree::BASE)
-            .map(|id| database.components(&mut draws, id)[0].to_vec())
-            .collect();
+        let (private, shared) = (1..=database.modules * tree::BASE)
+            .map(|id| database.components(&mut draws, id))
+            .map(|[private, shared]| (private.to_vec(), shared.to_vec()))
+            .unzip();
         let generated = Contents::generated(&database);
-        Self { database, parts, connected, composites, complex, bases, private, generated }
+        Self { database, parts, connected, composites, complex, bases, private, shared, generated }
     }
 
     /// Count and checksum of the whole database as generated.
@@ -78,7 +82,10 @@ impl Oracle {
     pub fn expected(&self, measure: Measure, iteration: u32) -> (u64, u64) {
         let Visits { count, checksum } = match measure.update() {
             Some((change, extent)) => self.updated(change, extent, Visits::default()),
-            None => self.seen(measure, iteration),
+            None => match measure.visit() {
+                Some(visit) => self.visited(visit, iteration),
+                None => self.seen(measure, iteration),
+            },
         };
         (count, checksum)
     }
@@ -137,7 +144,7 @@ impl Oracle {
             Measure::T5Undo => return self.rewritten([1, 0]),
             Measure::S1 => return self.inserted(iteration, true),
             Measure::S2 => return self.inserted(iteration, false),
-            _ => unreachable!("the traversals that update were told above"),
+            _ => unreachable!("the others were told above"),
         }
         visits
     }
@@ -171,10 +178,20 @@ impl Oracle {
     }
 
     /// A traversal that updates, after what `visits` saw before it.
-    fn updated(&self, change: Change, extent: Extent, mut visits: Visits) -> Visits {
+    fn updated(&self, change: Change, extent: Extent, visits: Visits) -> Visits {
+        self.updated_in(self.slots(MODULE), change, extent, visits)
+    }
+
+    fn updated_in(
+        &self,
+        composites: impl Iterator<Item = u32>,
+        change: Change,
+        extent: Extent,
+        mut visits: Visits,
+    ) -> Visits {
         let mut changed = Changed::new();
         let mut updates = 0;
-        for composite in self.slots(MODULE) {
+        for composite in composites {
             for id in self.graph(composite) {
                 let part = changed.entry(id).or_insert_with(|| self.part(id));
                 visits.part(part);
@@ -199,6 +216,14 @@ impl Oracle {
     /// The contents that an update leaves: everything but the atomic parts that are changed and
     /// what `instead` replaces, and what the index on dates leads to.
     fn left(&self, changed: &Changed, instead: impl FnOnce(&mut Contents)) -> Visits {
+        let mut left = *self.contents_with(changed, instead).visits();
+        for dates in &DATES_LOOKED_AT {
+            self.dated(dates, changed, &mut left);
+        }
+        left
+    }
+
+    fn contents_with(&self, changed: &Changed, instead: impl FnOnce(&mut Contents)) -> Contents {
         let mut contents = self.generated;
         for (id, part) in changed {
             let (before, composite) = &self.parts[*id as usize - 1];
@@ -206,11 +231,7 @@ impl Oracle {
             contents.part(part, *composite);
         }
         instead(&mut contents);
-        let mut left = *contents.visits();
-        for dates in &DATES_LOOKED_AT {
-            self.dated(dates, changed, &mut left);
-        }
-        left
+        contents
     }
 
     fn dated(&self, dates: &std::ops::RangeInclusive<i32>, changed: &Changed, visits: &mut Visits) {

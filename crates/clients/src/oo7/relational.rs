@@ -209,6 +209,7 @@ impl<S: Session> Transactions for Relational<S> {
     }
 
     fn rollback(&mut self) -> Result<(), ClientError> {
+        self.graph = Graph::default();
         self.session.rollback()
     }
 
@@ -230,6 +231,18 @@ impl<S: Session> Driver for Relational<S> {
         self.session.load(database)
     }
 
+    fn another(&self) -> Result<Self, ClientError> {
+        Ok(Self::new(self.session.another()?, self.reach))
+    }
+
+    fn isolates(&self) -> bool {
+        self.session.isolates()
+    }
+
+    fn is_conflict(error: &ClientError) -> bool {
+        matches!(error, ClientError::Engine { message, .. } if S::is_conflict(message))
+    }
+
     fn design_root(&mut self, module: u32) -> Result<Complex, ClientError> {
         Ok(Complex { id: self.number(Query::Root, module)?, level: 1 })
     }
@@ -249,6 +262,10 @@ impl<S: Session> Driver for Relational<S> {
 
     fn components(&mut self, of: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
         self.numbers(Query::Components, of, |id| out.push(id))
+    }
+
+    fn shared_components(&mut self, of: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
+        self.numbers(Query::SharedComponents, of, |id| out.push(id))
     }
 
     fn root_part(&mut self, of: u32) -> Result<Reached, ClientError> {

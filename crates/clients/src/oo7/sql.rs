@@ -67,6 +67,7 @@ pub enum Query {
     ComplexBelow,
     BasesBelow,
     Components,
+    SharedComponents,
     RootPart,
     Part,
     Connected,
@@ -106,11 +107,12 @@ pub enum Query {
 impl Query {
     /// All that every engine takes, in the order of their declaration, which is that of the
     /// prepared ones.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Root,
         Self::ComplexBelow,
         Self::BasesBelow,
         Self::Components,
+        Self::SharedComponents,
         Self::RootPart,
         Self::Part,
         Self::Connected,
@@ -155,6 +157,7 @@ impl Query {
             Self::ComplexBelow => "SELECT id FROM complexassembly WHERE super = $1 ORDER BY id",
             Self::BasesBelow => "SELECT id FROM baseassembly WHERE super = $1 ORDER BY id",
             Self::Components => "SELECT composite FROM componentpriv WHERE assembly = $1",
+            Self::SharedComponents => "SELECT composite FROM componentshar WHERE assembly = $1",
             Self::RootPart => "SELECT rootpart FROM compositepart WHERE id = $1",
             Self::Part => "SELECT id, type, builddate, x, y, docid FROM atomicpart WHERE id = $1",
             Self::Connected => "SELECT too FROM connection WHERE frm = $1",

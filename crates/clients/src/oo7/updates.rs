@@ -22,14 +22,14 @@ pub(super) const DATES_LOOKED_AT: [std::ops::RangeInclusive<i32>; 2] = [999..=1_
 
 /// The result of a writing operation: what it saw, and how many things it changed.
 #[derive(Debug, Clone, Copy, Default)]
-struct Done {
-    visits: Visits,
-    updates: u64,
-    calls: u64,
+pub(super) struct Done {
+    pub visits: Visits,
+    pub updates: u64,
+    pub calls: u64,
 }
 
 /// Write inside one clock, look at what is left, take it back, and prove that it is.
-fn writing<C: Driver>(
+pub(super) fn writing<C: Driver>(
     asked: &mut Asked<'_, C>,
     write: impl Fn(&mut C) -> Result<Done, ClientError>,
     take_back: impl FnOnce(&mut C) -> Result<(), ClientError>,

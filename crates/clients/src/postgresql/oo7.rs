@@ -62,6 +62,14 @@ pub fn open(
     let reach = Reach::taken(tactics, style == Style::Batch)?;
     let spans_measure = tactics.take("transaction", &[("call", false), ("measure", true)])?;
     let server = Server::at(address, tactics)?;
+    Ok(Relational::new(connected(server, style, spans_measure)?, reach))
+}
+
+fn connected(
+    server: Server,
+    style: Style,
+    spans_measure: bool,
+) -> Result<PostgreSqlSession, ClientError> {
     let session = Session::open(&server).map_err(|error| {
         ClientError::engine(ENGINE, "connecting", format!("{error}; asked for {server}"))
     })?;
@@ -71,7 +79,7 @@ pub fn open(
     let doing = failed("entering its schema");
     schema::enter(&mut opened.session, &opened.server.schema).map_err(doing)?;
     opened.prepare()?;
-    Ok(Relational::new(opened, reach))
+    Ok(opened)
 }
 
 /// The SQL of a statement.
@@ -93,6 +101,10 @@ const fn sql(query: Query) -> &'static str {
         _ => query.sql(),
     }
 }
+
+/// SQLSTATE of a transaction that the server chose to end for another's sake: serialization
+/// failure, deadlock (the manual's appendix A).
+const CONFLICTS: [&str; 2] = ["SQLSTATE 40001", "SQLSTATE 40P01"];
 
 const ASKING: &str = "answering a statement";
 const LOADING: &str = "loading";
@@ -204,6 +216,20 @@ impl relational::Session for PostgreSqlSession {
     const ENGINE: &'static str = ENGINE;
 
     type Row<'a> = Row<'a>;
+
+    fn another(&self) -> Result<Self, ClientError> {
+        connected(self.server.clone(), self.style, self.spans_measure)
+    }
+
+    /// A transaction that writes is at `read committed`: each of its statements sees what others
+    /// have committed meanwhile.
+    fn isolates(&self) -> bool {
+        false
+    }
+
+    fn is_conflict(message: &str) -> bool {
+        CONFLICTS.iter().any(|code| message.contains(code))
+    }
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
         self.session.execute("DEALLOCATE ALL").map_err(failed(LOADING))?;

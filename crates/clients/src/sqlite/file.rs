@@ -111,6 +111,11 @@ impl File {
         Ok(())
     }
 
+    /// Whether one transaction is around all reads of a measure.
+    pub const fn spans_measure(&self) -> bool {
+        self.choices.spans_measure
+    }
+
     /// Whether what a statement reads stays as it is until [`File::end`].
     #[inline]
     pub const fn within(&self) -> bool {

@@ -31,12 +31,15 @@ pub fn open(
     address: &Address,
     tactics: &mut Tactics,
 ) -> Result<Relational<SqliteSession>, ClientError> {
-    let file = File::open(address, tactics)?;
+    Ok(Relational::new(attached(File::open(address, tactics)?)?, Reach::LOOKUP))
+}
+
+fn attached(file: File) -> Result<SqliteSession, ClientError> {
     let mut session = SqliteSession { statements: Vec::new(), file };
     if session.is_loaded()? {
         session.statements = prepare(session.file.connection())?;
     }
-    Ok(Relational::new(session, Reach::LOOKUP))
+    Ok(session)
 }
 
 fn prepare(connection: &Connection) -> Result<Vec<Statement>, ClientError> {
@@ -120,6 +123,14 @@ impl Session for SqliteSession {
     const ENGINE: &'static str = ENGINE;
 
     type Row<'a> = Cursor<'a>;
+
+    fn another(&self) -> Result<Self, ClientError> {
+        attached(self.file.another()?)
+    }
+
+    fn isolates(&self) -> bool {
+        self.file.spans_measure()
+    }
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
         self.statements.clear();

@@ -31,6 +31,7 @@ enum Operation {
     PartsUsers,
     Titles,
     Insert,
+    Path,
 }
 
 impl Database {
@@ -63,6 +64,13 @@ impl Database {
         self.new_composites().map(|_| stream.draw(self.modules * tree::BASE)).collect()
     }
 
+    /// The operations of several users: which child to go on to, from 0, at each complex assembly
+    /// on the way from the root to a base assembly.
+    pub fn path(&self, iteration: u32) -> Vec<u32> {
+        let mut stream = self.stream(Operation::Path, iteration);
+        (1..tree::LEVELS).map(|_| stream.draw(tree::CHILDREN) - 1).collect()
+    }
+
     fn stream(&self, operation: Operation, iteration: u32) -> ParkMiller {
         let stretch = operation as u64 * ITERATIONS + u64::from(iteration) % ITERATIONS;
         let first = self.before_composite(self.new_composites().end() + 1);
@@ -84,8 +92,11 @@ mod tests {
             assert!(within(&database.titled(iteration), 500));
             let receivers = database.receivers(iteration);
             assert!(receivers.len() == 10 && within(&receivers, 729));
+            let path = database.path(iteration);
+            assert!(path.len() == 6 && path.iter().all(|&child| child < 3));
         }
         assert_ne!(database.lookup_ids(1), database.lookup_ids(2));
+        assert_ne!(database.path(1), database.path(2));
         assert_eq!(database.lookup_ids(1), database.lookup_ids(1 + ITERATIONS as u32));
     }
 

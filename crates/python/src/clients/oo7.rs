@@ -5,12 +5,15 @@ use std::sync::Mutex;
 
 use loadstone_clients::engines::oo7::{ENGINES, open};
 use loadstone_clients::oo7::oracle::Oracle;
+use loadstone_clients::oo7::users::{Pacing, Served, Users};
 use loadstone_clients::oo7::{Database, Measure};
-use loadstone_clients::{Address, Tactics};
+use loadstone_clients::{Address, ClientError as Failure, Tactics};
+use loadstone_measure::work::Meter;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{Client, Held, failure};
+use crate::measure::{Tally, metered};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Oo7Oracle>()?;
@@ -67,6 +70,24 @@ fn oo7_client(
     Ok(Client { client: Mutex::new(Held::Oo7(client)) })
 }
 
+/// Users of a reading operation and of a writing one: see `Client.users` in `_core.pyi`.
+pub fn served(
+    client: &mut Box<dyn loadstone_clients::oo7::Client>,
+    measures: Option<(String, String)>,
+    [readers, writers]: [u32; 2],
+    pacing: Pacing,
+    meter: &Meter,
+) -> Result<super::Served, Failure> {
+    let (reading, writing) = match measures {
+        Some((reading, writing)) => (Measure::named(&reading)?, Measure::named(&writing)?),
+        None => (Measure::M1, Measure::M2),
+    };
+    let users = Users { readers: (reading, readers), writers: (writing, writers), pacing };
+    let Served { elapsed_ns, reads, writes, changes, work, .. } =
+        client.metered_users(&users, meter)?;
+    Ok((elapsed_ns, Tally(reads), Tally(writes), changes, metered(work)))
+}
+
 /// The inputs of an iteration of an operation: see `_core.pyi`.
 #[pyfunction]
 fn oo7_inputs(
@@ -82,6 +103,9 @@ fn oo7_inputs(
         Measure::Q4 => database.titled(iteration),
         Measure::T7 => vec![database.start(iteration)],
         Measure::S1 | Measure::S2 => database.receivers(iteration),
+        Measure::M1 | Measure::M2 | Measure::M3 | Measure::M4 | Measure::M5 | Measure::M6 => {
+            database.path(iteration)
+        }
         _ => Vec::new(),
     })
 }

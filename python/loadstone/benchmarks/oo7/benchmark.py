@@ -21,6 +21,7 @@ _FOLDER = Path(__file__).parent
 ITERATION = 1
 """The number that determines the inputs of every repetition."""
 TRAVERSALS, UPDATES, QUERIES, STRUCTURE = "Traversals", "Updates", "Queries", "Structure"
+USERS = "Several users"
 
 MEASURES = (
     ("T1", "walk the tree and each component's graph", TRAVERSALS, "quick cold study"),
@@ -50,11 +51,20 @@ MEASURES = (
     ("Q8", "atomic parts with their documents", QUERIES, ""),
     ("S1", "insert ten composite parts; commit", STRUCTURE, "quick"),
     ("S2", "delete ten composite parts; commit", STRUCTURE, "full"),
+    ("M1", "T1 of one base assembly's private components", USERS, ""),
+    ("M2", "the same, then T2b of them; commit", USERS, ""),
+    ("M3", "T1 of its shared components", USERS, "full"),
+    ("M4", "the same, then T2b of them; commit", USERS, "full"),
+    ("M5", "T1 of both, then T2b of the private ones; commit", USERS, "full"),
+    ("M6", "the same as M5; commit", USERS, "full"),
 )  # fmt: skip
 """Name, title, group, presets."""
 
 CALLS_WALK, CALLS_QUERY = 91_000, 1_000
-CALLS_OF = {"T6": 5_468, "T7": 46, "T2c": 265_721, "T8": 10, "T9": 10, "Q1": 10}
+CALLS_OF = {
+    "T6": 5_468, "T7": 46, "T2c": 265_721, "T8": 10, "T9": 10, "Q1": 10,
+    "M1": 150, "M2": 350, "M3": 150, "M4": 350, "M5": 470, "M6": 470,
+}  # fmt: skip
 """Calls of one execution in the small database, as the clients count them: of a walk through each
 part, of a query, and where they are far from both."""
 
@@ -64,6 +74,7 @@ class Oo7Benchmark(ProgramBenchmark[Database]):
 
     name = "oo7"
     title = "OO7, the object database benchmark (Carey, DeWitt, Naughton 1993)"
+    mixed = ("M1", "M2")
     contents = "Q7"
     cold_samples = 1  # the first repetition, as the paper has it
     editions = EDITIONS
@@ -132,6 +143,7 @@ def _operations() -> tuple[Operation, ...]:
             destination="client",
             texts=(f"{measure} {ITERATION}",),
             presets=frozenset(presets.split()),
+            concurrent_users=group == USERS,
         )
         for measure, title, group, presets in MEASURES
     )

@@ -56,6 +56,10 @@ class Driver(Transactions):
         """The private components of a base assembly, repeated ones repeated."""
 
     @abstractmethod
+    def shared_components(self, base: Any) -> Iterable[Any]:
+        """The shared components of a base assembly, repeated ones repeated."""
+
+    @abstractmethod
     def root_part(self, composite: Any) -> Any:
         """The atomic part from which a composite part's graph is entered."""
 

@@ -16,7 +16,7 @@ from loadstone.clients.base import Measured
 from loadstone.clients.clocked import reading
 from loadstone.clients.oo7.driver import Driver, Row
 from loadstone.clients.oo7.seen import Seen
-from loadstone.clients.oo7.updates import UPDATES
+from loadstone.clients.oo7.updates import UPDATES, Done, visited
 from loadstone.clients.oo7.walk import MODULE, Walk, null, t1
 from loadstone.errors import EngineError
 
@@ -215,6 +215,22 @@ def _q8(driver: Driver, seen: Seen) -> int:
     return 1
 
 
+def _visited(reads: str) -> Callable[[Database, list[int]], Read]:
+    """M1 and M3: T1 of a base assembly's components."""
+
+    def told(database: Database, path: list[int]) -> Read:
+        del database
+
+        def read(driver: Driver, seen: Seen) -> int:
+            done = Done(seen)
+            visited(driver, path, (reads,), done)
+            return done.calls
+
+        return read
+
+    return told
+
+
 def _walked(modules: Callable[[Database], range]) -> Callable[[Database, list[int]], Read]:
     return lambda database, _: lambda driver, seen: t1(driver, modules(database), seen.parts)
 
@@ -240,4 +256,6 @@ READS: dict[str, Callable[[Database, list[int]], Read]] = {
     "Q6": lambda database, _: _q6(database),
     "Q7": _always(_parts(lambda driver: driver.scan())),
     "Q8": _always(_q8),
+    "M1": _visited("private"),
+    "M3": _visited("shared"),
 }

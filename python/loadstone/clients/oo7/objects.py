@@ -137,6 +137,11 @@ class ObjectDriver(Driver):
         private: tuple[Any, ...] = base.private
         return private
 
+    def shared_components(self, base: Any) -> Iterable[Any]:
+        """References."""
+        shared: tuple[Any, ...] = base.shared
+        return shared
+
     def root_part(self, composite: Any) -> Any:
         """A reference."""
         return composite.root

@@ -5,7 +5,7 @@ Inside the clock: one transaction with its commit. Outside: the look at what it 
 database, the taking back, and the proof that the database is as it was generated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,6 +113,57 @@ def _cached(driver: Driver, database: Database, inputs: list[int]) -> Measured:
     return _writing(driver, database, both, lambda: _update(driver, "swap", 1, False, Done()))
 
 
+def visited(driver: Driver, path: Sequence[int], reads: Sequence[str], done: Done) -> None:
+    """T1 of components of the base assembly at the end of a way."""
+    walk = Walk(driver)
+    base = walk.base_at(path)
+    before = len(done.seen.parts)
+
+    def visit(part: Any, is_root: bool) -> None:
+        del is_root
+        row = driver.read(part)
+        null(row[0], row[3])
+        done.seen.parts.append(row)
+
+    for kind in reads:
+        for composite in walk.components_of(base, kind):
+            walk.graph(composite, visit)
+    done.calls += walk.calls + len(done.seen.parts) - before
+
+
+def _changed(driver: Driver, path: Sequence[int], kind: str, done: Done) -> None:
+    """T2b of components of that base assembly."""
+    walk = Walk(driver)
+    base = walk.base_at(path)
+
+    def visit(part: Any, is_root: bool) -> None:
+        del is_root
+        row = driver.read(part)
+        null(row[0], row[3])
+        done.seen.parts.append(row)
+        driver.swap(part)
+        done.updates += 1
+
+    for composite in walk.components_of(base, kind):
+        walk.graph(composite, visit)
+    done.calls += walk.calls + 2 * done.updates
+
+
+def _of_several_users(reads: Sequence[str], changes: str) -> "Operation":
+    """Executed by one: T1 of components, then T2b of some of them."""
+
+    def run(driver: Driver, database: Database, path: list[int]) -> Measured:
+        def both() -> Done:
+            done = Done()
+            visited(driver, path, reads, done)
+            _changed(driver, path, changes, done)
+            return done
+
+        return _writing(driver, database, both, lambda: _changed(driver, path, changes, Done()))
+
+    return run
+
+
 def _begin_anew(driver: Driver, before: str, after: str) -> Done:
     """Where a component's document begins with one text, make it begin with another."""
     done = Done()
@@ -192,5 +243,9 @@ UPDATES: dict[str, Operation] = {
     "CU": _cached,
     "S1": _insert,
     "S2": _delete,
+    "M2": _of_several_users(("private",), "private"),
+    "M4": _of_several_users(("shared",), "shared"),
+    "M5": _of_several_users(("private", "shared"), "private"),
+    "M6": _of_several_users(("private", "shared"), "private"),
 }
 """By name, those that write."""

@@ -1,7 +1,7 @@
 """The walk down the tree of assemblies, and through the graph of each composite part: the
 counterpart of `crates/clients/src/oo7/traversal.rs`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from loadstone.clients.oo7.driver import Driver, Row
@@ -29,6 +29,23 @@ class Walk:
             self.calls += 1 + len(bases)
             for base in bases:
                 yield from driver.components(base)
+
+    def base_at(self, path: Sequence[int]) -> Any:
+        """The base assembly at the end of a way from the root, by the child to go on to at each
+        complex assembly."""
+        here = self.driver.design_root(MODULE)
+        self.calls += 1
+        for child in path:
+            below, bases = self.driver.subassemblies(here)
+            self.calls += 1
+            here = (below or bases)[child]
+        return here
+
+    def components_of(self, base: Any, kind: str) -> Iterator[Any]:
+        """The components of a base assembly, "private" or "shared"."""
+        self.calls += 1
+        driver = self.driver
+        yield from driver.components(base) if kind == "private" else driver.shared_components(base)
 
     def graph(self, composite: Any, at: Callable[[Any, bool], None]) -> None:
         """Depth first along the connections from a composite part's root, each atomic part once.

@@ -45,6 +45,8 @@ STATEMENTS = {
     "bases_below": "MATCH (:complexassembly {id: $id})-[:subbase]->(b:baseassembly) "
     "RETURN b.id ORDER BY b.id",
     "components": "MATCH (:baseassembly {id: $id})-[:componentpriv]->(c:compositepart) RETURN c.id",
+    "shared_components": "MATCH (:baseassembly {id: $id})-[:componentshar]->(c:compositepart) "
+    "RETURN c.id",
     "root_part": "MATCH (c:compositepart {id: $id}) RETURN c.rootpart",
     "part": f"MATCH (p:atomicpart {{id: $id}}) RETURN {PART}",
     "connected": "MATCH (:atomicpart {id: $id})-[:connection]->(p:atomicpart) RETURN p.id",
@@ -159,6 +161,10 @@ class LadybugOo7Driver(Session, Driver):
     def components(self, base: Any) -> Iterable[Any]:
         """One statement."""
         return self._numbers("components", base)
+
+    def shared_components(self, base: Any) -> Iterable[Any]:
+        """One statement."""
+        return self._numbers("shared_components", base)
 
     def root_part(self, composite: Any) -> Any:
         """One statement, and one for its attributes where a hop brings those."""

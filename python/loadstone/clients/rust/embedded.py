@@ -94,14 +94,19 @@ class RustClient(Client):
         return Measured(elapsed_ns, commit_ns, visits, checksum, calls, *sent, Work(*work))
 
     def users(
-        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+        self,
+        readers: int,
+        writers: int,
+        duration_ns: int,
+        starts_ns: Sequence[int] | None,
+        measures: tuple[str, str] | None = None,
     ) -> Served:
         """Threads in Rust: no interpreter between them."""
         with client_errors(self.name):
-            elapsed_ns, lookups, inserts, links, work = self._open().users(
-                readers, writers, duration_ns, starts_ns, self.processes()
+            elapsed_ns, reads, writes, checked, work = self._open().users(
+                readers, writers, duration_ns, starts_ns, self.processes(), measures
             )
-        return Served(elapsed_ns, lookups, inserts, links, Work(*work))
+        return Served(elapsed_ns, reads, writes, checked, Work(*work))
 
     def terms(self) -> Mapping[str, str]:
         """As the driver reads them back, in the contract's names: settings from the engine, designs
@@ -213,12 +218,17 @@ class NullClient(RustClient):
     )
 
     def users(
-        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+        self,
+        readers: int,
+        writers: int,
+        duration_ns: int,
+        starts_ns: Sequence[int] | None,
+        measures: tuple[str, str] | None = None,
     ) -> Served:
-        """Look-ups only: inserted parts would be checked afterwards."""
+        """Reads only: what is written would be checked afterwards."""
         if writers:
-            raise UnsupportedError("null keeps no part that a user inserts")
-        return super().users(readers, writers, duration_ns, starts_ns)
+            raise UnsupportedError("null keeps nothing that a user writes")
+        return super().users(readers, writers, duration_ns, starts_ns, measures)
 
 
 class SqliteClient(RustClient):

@@ -4,6 +4,7 @@
 mod store;
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use loadstone_datasets::oo7::{Database, texts};
 
@@ -80,6 +81,10 @@ impl Driver for Lmdb {
         self.commit()
     }
 
+    fn another(&self) -> Result<Self, ClientError> {
+        Self::attach(Arc::clone(&self.environment), self.tables, self.fan_out)
+    }
+
     fn design_root(&mut self, module: u32) -> Result<u32, ClientError> {
         Ok(id_of(self.design(MODULE, module)?.own[0]))
     }
@@ -99,6 +104,12 @@ impl Driver for Lmdb {
     fn components(&mut self, of: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
         let [private, _] = self.design(BASE, of)?.references;
         out.extend(private.into_iter().map(id_of));
+        Ok(())
+    }
+
+    fn shared_components(&mut self, of: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
+        let [_, shared] = self.design(BASE, of)?.references;
+        out.extend(shared.into_iter().map(id_of));
         Ok(())
     }
 

@@ -79,13 +79,22 @@ impl Lmdb {
         let durable = tactics.take("durability", &[("full", true), ("none", false)])?;
         let environment = Environment::open(&address.database, durable)?;
         let tables = tables::open(&environment, TABLES)?;
-        let reader = Reader::new(&environment, &tables)?;
-        let mut opened = Self { reader, writer: None, environment, tables, fan_out: 0 };
+        let mut opened = Self::attach(environment, tables, 0)?;
         opened.reader.begin()?;
         let module = opened.reader.get(tables[MODULE], &key(1))?.and_then(Design::of);
         opened.fan_out = module.map_or(0, |module| module.module as usize);
         opened.reader.end();
         Ok(opened)
+    }
+
+    /// The environment and its tables, which are open, for one thread.
+    pub fn attach(
+        environment: Arc<Environment>,
+        tables: [Table; TABLES.len()],
+        fan_out: usize,
+    ) -> Result<Self, ClientError> {
+        let reader = Reader::new(&environment, &tables)?;
+        Ok(Self { reader, writer: None, environment, tables, fan_out })
     }
 
     /// An object by its id, within the transaction that reads or the one that writes.

@@ -13,11 +13,11 @@ mod writing;
 use std::ops::RangeInclusive;
 
 use loadstone_datasets::oo7::Database as Data;
-use lode::Database;
 use lode::internals::catalog;
 use lode::internals::objects::{Oid, Reference};
 use lode::remote::Remote;
 use lode::tactics::{Detect, Prefetch};
+use lode::{Database, LodeError};
 
 use self::files::{AT_ONCE, Class, Files};
 use self::plain::Plain;
@@ -76,7 +76,11 @@ pub struct Lode<P: Place> {
 impl<P: Place> Lode<P> {
     /// Open the database that is there.
     pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
-        let store = Store::<P>::open(address, tactics)?;
+        Self::attach(Store::<P>::open(address, tactics)?)
+    }
+
+    /// A database that is open already.
+    fn attach(store: Store<P>) -> Result<Self, ClientError> {
         if store.database()?.tactics().prefetch == Prefetch::On {
             let (what, reason) = ("prefetch=on", "OO7's program goes along references by itself");
             return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
@@ -96,6 +100,10 @@ impl<P: Place> Lode<P> {
     fn let_go(&mut self) {
         self.at_hand = (Reference(0), [Reference(0); AT_ONCE]);
     }
+}
+
+fn is_deadlock(message: &str) -> bool {
+    message == LodeError::Deadlock.to_string()
 }
 
 #[cold]
@@ -199,6 +207,14 @@ impl<P: Place> Driver for Lode<P> {
         Ok(())
     }
 
+    fn another(&self) -> Result<Self, ClientError> {
+        Self::attach(self.store.another()?)
+    }
+
+    fn is_conflict(error: &ClientError) -> bool {
+        matches!(error, ClientError::Engine { message, .. } if is_deadlock(message))
+    }
+
     fn design_root(&mut self, module: u32) -> Result<Reference, ClientError> {
         ask!(self, "finding a module", |files, pages| {
             files
@@ -222,6 +238,16 @@ impl<P: Place> Driver for Lode<P> {
     fn components(&mut self, of: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
         ask!(self, "following references", |files, pages| {
             files::references(files.bases, pages, of, 0, out)
+        })
+    }
+
+    fn shared_components(
+        &mut self,
+        of: Reference,
+        out: &mut Vec<Reference>,
+    ) -> Result<(), ClientError> {
+        ask!(self, "following references", |files, pages| {
+            files::references(files.bases, pages, of, 1, out)
         })
     }
 

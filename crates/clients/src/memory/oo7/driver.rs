@@ -54,6 +54,11 @@ impl Driver for Memory {
         Ok(())
     }
 
+    fn another(&self) -> Result<Self, ClientError> {
+        let (what, reason) = ("second user", "plain structures have no concurrency control");
+        Err(ClientError::Unsupported { engine: Self::ENGINE, what, reason })
+    }
+
     fn design_root(&mut self, module: u32) -> Result<Place, ClientError> {
         let module = self.modules.get(Place::of(module).at());
         module.map(|module| module.root).ok_or_else(|| Self::missing(1))
@@ -73,6 +78,11 @@ impl Driver for Memory {
 
     fn components(&mut self, of: Place, out: &mut Vec<Place>) -> Result<(), ClientError> {
         out.extend_from_slice(&self.bases[of.at()].private);
+        Ok(())
+    }
+
+    fn shared_components(&mut self, of: Place, out: &mut Vec<Place>) -> Result<(), ClientError> {
+        out.extend_from_slice(&self.bases[of.at()].shared);
         Ok(())
     }
 

@@ -30,6 +30,17 @@ pub trait Session: Send + Sized {
     /// A row of a result.
     type Row<'a>: Columns<'a>;
 
+    /// As `Driver::another`.
+    fn another(&self) -> Result<Self, ClientError>;
+
+    /// As `Driver::isolates`.
+    fn isolates(&self) -> bool;
+
+    /// As `Driver::is_conflict`, by the engine's own words.
+    fn is_conflict(_message: &str) -> bool {
+        false
+    }
+
     /// As `Driver::load`.
     fn load(&mut self, database: &Database) -> Result<(), ClientError>;
 
