@@ -14,6 +14,8 @@ from loadstone.analysis.published import Comparison, comparisons
 from loadstone.analysis.summary import summarise
 from loadstone.benchmarks.idm.benchmark import IdmBenchmark
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
+from loadstone.benchmarks.oo7.benchmark import Oo7Benchmark
+from loadstone.benchmarks.rvm.benchmark import RvmBenchmark
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.record.model import Run, Term
 from loadstone.record.reader import read
@@ -116,6 +118,42 @@ def test_an_oo1_row_is_of_its_measure_its_temperature_and_its_database() -> None
                 names = [f"{name}{end}" for name in names]
                 assert operation == f"{'+'.join(names)}@{temperature}", (table.number, label)
                 assert set(names) <= measures
+
+
+@pytest.mark.parametrize("benchmark", [Oo7Benchmark(), RvmBenchmark()])
+def test_figures_without_numbers_are_told_in_words(
+    benchmark: Oo7Benchmark | RvmBenchmark,
+) -> None:
+    found = benchmark.published()
+    for table in found.tables:
+        edition = table.edition or benchmark.default_edition
+        operations = {item.name for item in benchmark.operations(edition, table.scale)}
+        assert table.number.startswith("Figure")
+        for _, operation, values in table.rows:
+            name, _, temperature = (operation or "").partition("@")
+            assert name in operations
+            assert temperature in table.title.split(", ")
+            # A number would be compared with today's times.
+            assert values
+            assert all(isinstance(value, str) for value in values.values())
+    assert set(benchmark.presentation().reimplemented) | {"ObjectStore"} == set(found.systems)
+
+
+def test_a_figure_is_called_one_beside_todays_times() -> None:
+    run = make_run(("project-1%", "project-100%"), scales=(10_000,))
+    run = with_published(replace(run, plan=replace(run.plan, edition="1993-3")), Oo7Benchmark())
+    for table in run.published["tables"]:
+        # As if they were OO7's.
+        for row, name in zip(table["rows"], 2 * ("project-1%", "project-100%"), strict=False):
+            row[1] = f"{name}@{row[1].partition('@')[2]}"
+    tables = tables_of(run)
+    assert tables["Figure 8"].heading == "Figure 8. OO7, small database, warm"
+    assert [row.published["page diffing"].text for row in tables["Figure 8"].rows] == [
+        "as page grain", "fastest", "fastest"
+    ]  # fmt: skip
+    assert all(row.measured and row.gain is None for row in tables["Figure 8"].rows)
+    assert "--rows 100000" in tables["Figure 10"].missing
+    assert "--edition 1993-9" in tables["Figure 11"].missing
 
 
 def tables_of(run: Run) -> dict[str, Comparison]:

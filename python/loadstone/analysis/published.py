@@ -94,8 +94,10 @@ class Comparison:
     @property
     def heading(self) -> str:
         """Its number and title, as the paper has them."""
-        appendix = self.title.startswith("Appendix")
-        return self.title if appendix else f"Table {self.number}. {self.title}"
+        if self.title.startswith("Appendix"):
+            return self.title
+        is_figure = self.number.startswith("Figure")
+        return f"{self.number if is_figure else f'Table {self.number}'}. {self.title}"
 
     @property
     def few_visits(self) -> bool:

@@ -126,7 +126,7 @@ class Oo7Benchmark(ProgramBenchmark[Database]):
         return PRESENTATION
 
     def published(self) -> Published:
-        """No times: see the file."""
+        """Rhino's figures in words: the file says why."""
         return published_in(_FOLDER / "published.toml", self.default_scales[0])
 
 

@@ -17,5 +17,10 @@ PRESENTATION = Presentation(
         "T2a", "T2b", "T2c", "T3a", "T3b", "T3c", "T5do", "T5undo", "CU", "S1", "S2",
         "M2", "M4", "M5", "M6",
     ),
+    reimplemented={
+        "page grain": "lode?detect=kernel&log=page-grain",
+        "page diffing": "lode?detect=kernel",
+        "page diffing, UNIX": "lode?detect=sigsegv",
+    },
     lessons=lessons_from(Path(__file__).with_name("lessons.toml").read_text("utf-8")),
 )  # fmt: skip

@@ -90,7 +90,7 @@ class RvmBenchmark(ProgramBenchmark[Database]):
         return PRESENTATION
 
     def published(self) -> Published:
-        """No times: see the file."""
+        """Rhino's figure in words: the file says why."""
         return published_in(_FOLDER / "published.toml", self.default_scales[0])
 
 

@@ -13,5 +13,11 @@ PRESENTATION = Presentation(
     "and its commit; a four thousandth of it is the paper's time of a transaction. An audit reads "
     "all records.",
     writes=("tpca-sequential", "tpca-random", "tpca-localized"),
+    reimplemented={
+        "setrange": "lode?log=set-range",
+        "page grain": "lode?detect=kernel&log=page-grain",
+        "page diffing": "lode?detect=kernel",
+        "page diffing, UNIX": "lode?detect=sigsegv",
+    },
     lessons=lessons_from(Path(__file__).with_name("lessons.toml").read_text("utf-8")),
 )
