@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from loadstone.plan.plan import Plan
     from loadstone.report.base import Report
 
+ROADS = {"engines": "statements", "clients": "a client program"}
+"""Kind of entry point of an engine -> what drives it."""
 _SCHEMES = {"postgres": "postgresql"}
 _NAME = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 
@@ -137,9 +139,8 @@ def _load(kind: str, name: str) -> Any:
         known = ", ".join(sorted(points)) or "nothing: is Loadstone itself installed?"
         other = {"engines": "clients", "clients": "engines"}.get(kind)
         if other and name in _points(other):
-            whose = {"engines": "wisconsin", "clients": "oo1"}[other]
             raise InputError(
-                f"{name} is an engine for {whose}, not for this benchmark",
+                f"{name} is driven by {ROADS[other]} alone, and this benchmark needs {ROADS[kind]}",
                 hint=f"this one's engines: {known}",
             )
         near = get_close_matches(name, points, n=3, cutoff=0.6)

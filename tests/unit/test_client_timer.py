@@ -10,7 +10,7 @@ import pytest
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark, call_of
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.oo1.loops import run
-from loadstone.clients.python.null import NullDriver
+from loadstone.clients.oo1.null import NullDriver
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import Block, Load, Open, StoredAt, TakeBlock, Variation
 from loadstone.statistics import validity

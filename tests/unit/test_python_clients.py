@@ -11,7 +11,8 @@ import pytest
 
 from loadstone import _core
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.python.embedded import PythonClient, part_table
+from loadstone.clients.oo1.relations import part_table
+from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.python.null import PythonNullClient
 from loadstone.clients.rust.embedded import MemoryClient
 from loadstone.errors import EngineError, UnsupportedError

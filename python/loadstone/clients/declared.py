@@ -3,7 +3,9 @@ tactics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from loadstone import _core
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
@@ -16,21 +18,52 @@ PROGRAMS = (oo1, oo7, rvm)
 """The benchmarks' programs; no two have a measure of one name."""
 
 
-def taken(database: ProgramDatabase, client: str) -> ProgramDatabase:
+NONE: ProgramDatabase = oo1.NONE
+"""Before one is expected: the engine can be opened and asked for its terms, no more."""
+
+
+def program_of(database: ProgramDatabase, engine: str) -> Any:
+    """The module of the program that makes and asks a database; `UnsupportedError` where the engine
+    has none."""
+    for program in PROGRAMS:
+        if isinstance(database, program.Database) and engine in program.ENGINES:
+            return program
+    raise UnsupportedError(f"{engine}: it has no program for this benchmark")
+
+
+def taken(database: ProgramDatabase, engine: str) -> ProgramDatabase:
     """A database for which the client has a program; or `UnsupportedError`."""
-    if not any(
-        isinstance(database, program.Database) and client in program.ENGINES for program in PROGRAMS
-    ):
-        raise UnsupportedError(f"{client}: it has no program for this benchmark")
+    program_of(database, engine)
     return database
 
 
-def measures_of(database: ProgramDatabase) -> Sequence[str]:
-    """The measures of the benchmark that a database is of."""
-    for program in PROGRAMS:
-        if isinstance(database, program.Database):
-            return tuple(program.MEASURES)
-    return ()
+def opened(
+    database: ProgramDatabase,
+    engine: str,
+    address: str,
+    tactics: Sequence[tuple[str, str]],
+    library: str | None = None,
+) -> _core.Client:
+    """The program in Rust of a database that was taken, with an engine at the other side of its
+    seam."""
+    client: _core.Client = program_of(database, engine).opened(
+        database, engine, address, tactics, library
+    )
+    return client
+
+
+def documented(engine: str) -> dict[str, str]:
+    """The facts of an engine that the benchmarks ask for."""
+    return {key: fact for program in PROGRAMS for key, fact in program.documented(engine).items()}
+
+
+def calls_s(engine: str = "") -> dict[str, float]:
+    """Benchmark -> a rough estimate of one call of an engine in Rust; of no engine: of most."""
+    return {
+        program.NAME: program.CALL_S.get(engine, program.CALL_S[""])
+        for program in PROGRAMS
+        if program.CALL_S
+    }
 
 
 def own_tactics(engine: str) -> dict[str, Tactic]:
@@ -38,11 +71,12 @@ def own_tactics(engine: str) -> dict[str, Tactic]:
     return declared(Path(__file__).with_name("tactics") / f"{engine}.toml")
 
 
-def structures(engine: str, gaps: Mapping[str, str]) -> Mapping[str, Structure]:
-    """All measures, but those with a reason in `gaps`, and those of a program that the engine does
-    not have."""
+def structures(engine: str) -> Mapping[str, Structure]:
+    """All measures, but its gaps, and those of a program that the engine does not have."""
     reasons = {
-        measure: gaps.get(measure, "" if engine in program.ENGINES else program.NO_PROGRAM)
+        measure: program.GAPS.get(engine, {}).get(measure, "")
+        if engine in program.ENGINES
+        else program.NO_PROGRAM
         for program in PROGRAMS
         for measure in program.MEASURES
     }
@@ -50,16 +84,10 @@ def structures(engine: str, gaps: Mapping[str, str]) -> Mapping[str, Structure]:
 
 
 def capabilities(
-    engine: str,
-    gaps: Mapping[str, str],
-    tactics: Mapping[str, Tactic],
-    *,
-    answers: bool = True,
+    engine: str, tactics: Mapping[str, Tactic], *, answers: bool = True
 ) -> Capabilities:
-    """The declaration of an engine's client: measures without those in `gaps`, and tactics."""
-    return Capabilities(
-        structures(engine, gaps), tactics, answers=answers, lacks=tuple(_lacks(engine))
-    )
+    """The declaration of an engine's client: measures and tactics."""
+    return Capabilities(structures(engine), tactics, answers=answers, lacks=tuple(_lacks(engine)))
 
 
 def _lacks(engine: str) -> Iterator[Lack]:

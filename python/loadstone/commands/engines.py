@@ -1,5 +1,6 @@
 """`loadstone engines`: the engines, how each is driven, its tactics, and its gaps."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
 
 DRIVEN_BY = {"engines": "statements", "clients": "client"}
 """Kind of entry point -> the road to the engine."""
-CAPTION = (
-    "wisconsin drives an engine by statements, oo1, oo7 and rvm by a client program;"
-    " every engine has"
-)
-"""Followed by the tactics of every engine."""
 
 
 def engines(
@@ -78,7 +74,7 @@ def _print() -> None:
 
     overview = Table(
         "engine", "driven by", "version", "tactics (default first)", title="Engines",
-        caption=f"{CAPTION} {', '.join(_named(OF_EVERY_SYSTEM))}",
+        caption=f"{_benchmarks()}; every engine has {', '.join(_named(OF_EVERY_SYSTEM))}",
     )  # fmt: skip
     structures = Table("engine", "structure", "", "counterpart", title="Storage structures")
     gaps = Table("engine", "measures", "why not", title="Measures that a client has no means for")
@@ -97,6 +93,20 @@ def _print() -> None:
         overview.add_section()
     for table in (overview, structures, gaps):
         console().print(table)
+
+
+def _benchmarks() -> str:
+    """Which benchmarks drive an engine by which road."""
+    from loadstone import registry
+    from loadstone.errors import EngineError
+    from loadstone.text.numbers import listing
+
+    found: dict[str, list[str]] = {seam: [] for seam in registry.ROADS}
+    for name in registry.benchmark_names():
+        with suppress(EngineError):
+            found[registry.load_benchmark(name).seam].append(name)
+    told = (f"{listing(names)} by {registry.ROADS[seam]}" for seam, names in found.items() if names)
+    return f"an engine is driven for {', for '.join(told)}"
 
 
 def _gaps(structures: "Mapping[str, Structure]") -> dict[str, list[str]]:

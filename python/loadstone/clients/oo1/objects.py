@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.oo1.driver import BUILD_SUM_S, PLACE_MAX, Driver, NewPart, Row
-from loadstone.clients.python.embedded import connection_table, part_table
+from loadstone.clients.oo1.relations import connection_table, part_table
 
 ID_BITS = 32
 

@@ -1,32 +1,19 @@
 """Engines called by a client in Python: those with no other interface.
 
-Only the life cycle. The measures are in the modules of OO1's and OO7's loops, each engine's calls
-in a file of its own.
+Only the life cycle. A benchmark's folder has its loops, and each engine's calls in a file.
 """
 
 import gc
 import platform
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import pyarrow as pa
-
-from loadstone import _core
 from loadstone._core import clock_ns
 from loadstone.benchmarks.base import ProgramDatabase
-from loadstone.benchmarks.oo1.database import Database
-from loadstone.benchmarks.oo7.database import Database as Oo7Database
 from loadstone.clients.base import Client, Measured
-from loadstone.clients.declared import measures_of, taken
-from loadstone.clients.oo1.driver import Driver
-from loadstone.clients.oo1.loops import run
-from loadstone.clients.oo1.program import NONE
-from loadstone.clients.oo1.table_one import reportables
-from loadstone.clients.oo7 import loops as oo7
-from loadstone.clients.oo7.driver import Driver as Oo7Driver
+from loadstone.clients.declared import NONE, documented, program_of, taken
 from loadstone.errors import EngineError, UnsupportedError
 
 
@@ -40,20 +27,21 @@ class PythonClient(Client):
     """The engine's exceptions, but for `LookupError`."""
 
     database: ProgramDatabase = NONE
-    _driver: Driver | Oo7Driver | None = None
+    _driver: Any = None
 
     @property
     def path(self) -> Path:
         """The database."""
         return self.scratch / self.file
 
-    @abstractmethod
-    def connect(self) -> Driver:
-        """Open the engine on its present files, or on none, with the tactics set."""
+    def connect(self) -> Any:
+        """Open the engine on its present files, or on none, with the tactics set: the driver of the
+        benchmark whose database is expected."""
+        return program_of(self.database, self.name).driver(self.name)(*self.address())
 
-    def connect_oo7(self) -> Oo7Driver:
-        """The same, as OO7's program calls it."""
-        raise UnsupportedError(f"{self.name}: it has no program for OO7")
+    def address(self) -> tuple[Any, ...]:
+        """The arguments with which its drivers open it."""
+        return ()
 
     def start(self) -> None:
         """Open the engine, with the database that is expected."""
@@ -67,8 +55,8 @@ class PythonClient(Client):
         self.database = taken(database, self.name)
 
     def documented(self) -> Mapping[str, str]:
-        """The items of Table I."""
-        return reportables(self.name)
+        """As its benchmarks ask for them."""
+        return documented(self.name)
 
     def stop(self) -> Sequence[int]:
         """Close the engine, and collect what it leaves, so that no object of it stays cached."""
@@ -85,8 +73,7 @@ class PythonClient(Client):
         driver = self._opened()
         with self._errors():
             start_ns = clock_ns()
-            # Of the benchmark whose driver it is: see `expect`.
-            driver.load(self.database)  # type: ignore[arg-type]
+            driver.load(self.database)
             return clock_ns() - start_ns
 
     def settle(self) -> None:
@@ -100,19 +87,16 @@ class PythonClient(Client):
         declared = self.capabilities.structures.get(measure)
         if declared is not None and not declared.supported:
             raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
-        known = measures_of(self.database)
+        program = program_of(self.database, self.name)
+        known = program.MEASURES
         if measure not in known:
             raise EngineError(
                 f"{self.name}: no measure {measure!r}", hint=f"there is: {', '.join(known)}"
             )
         driver = self._opened()
         with self._errors():
-            match driver, self.database:
-                case Oo7Driver(), Oo7Database() as database:
-                    return oo7.run(driver, database, measure, iteration)
-                case Driver(), Database() as database:
-                    return run(driver, database, measure, iteration)
-        raise EngineError(f"{self.name}: its driver is of another benchmark than its database")
+            measured: Measured = program.measured(driver, self.database, measure, iteration)
+        return measured
 
     def terms(self) -> Mapping[str, str]:
         """As the engine reports them, the client's language first."""
@@ -138,12 +122,11 @@ class PythonClient(Client):
             for path in self.scratch.glob(f"{self.file}*") if self.file else ():
                 path.unlink(missing_ok=True)
 
-    def _opened(self) -> Driver | Oo7Driver:
+    def _opened(self) -> Any:
         """The driver, opened if it was not."""
         if self._driver is None:
-            of_oo7 = isinstance(self.database, Oo7Database)
             with self._errors():
-                self._driver = self.connect_oo7() if of_oo7 else self.connect()
+                self._driver = self.connect()
         return self._driver
 
     @contextmanager
@@ -155,21 +138,3 @@ class PythonClient(Client):
             raise EngineError(f"{self.name}: it has no {error}") from error
         except self.failures as error:
             raise EngineError(f"{self.name}: {error}") from error
-
-
-def part_table(database: Database) -> pa.Table:
-    """All parts: id, type, x, y, build in seconds since 1970."""
-    table = _table(database, "part")
-    build = table.schema.get_field_index("build")
-    return table.set_column(build, "build", table.column("build").cast(pa.int64()))
-
-
-def connection_table(database: Database) -> pa.Table:
-    """All connections: frm, too, type, length."""
-    return _table(database, "connection")
-
-
-def _table(database: Database, relation: str) -> pa.Table:
-    edition = "1992" if database.locality else "1992-no-locality"
-    stream = _core.RelationStream("oo1", edition, relation, database.parts, database.seed)
-    return pa.RecordBatchReader.from_stream(stream).read_all()

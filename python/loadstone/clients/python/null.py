@@ -1,98 +1,12 @@
 """An engine that answers every call at once, in Python: the harness overhead in Python."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.declared import capabilities
-from loadstone.clients.oo1.driver import Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient
-from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.capabilities import Capabilities
 from loadstone.plan.role import Role
-
-KIND = "part-type0"
-
-
-class NullDriver(Driver):
-    """Every part leads to itself, three times; nothing is kept."""
-
-    def load(self, database: Database) -> None:
-        """Nothing to load."""
-
-    def settle(self) -> None:
-        """Nothing to settle."""
-
-    def terms(self) -> Mapping[str, str]:
-        """The statement that there is no engine."""
-        return {"answers": "none: no engine is called"}
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-    def begin(self) -> None:
-        """Nothing to begin."""
-
-    def end(self) -> None:
-        """Nothing to end."""
-
-    def find(self, number: int) -> tuple[Any, Row]:
-        """A part of that id."""
-        return number, (number, 0, 0, KIND)
-
-    def read(self, handle: Any) -> Row:
-        """The same."""
-        return (handle, 0, 0, KIND)
-
-    def links(self, handle: Any) -> Iterable[Any]:
-        """Three."""
-        return (handle, handle, handle)
-
-    def links_back(self, handle: Any) -> Iterable[Any]:
-        """Three."""
-        return (handle, handle, handle)
-
-    def links_in_order(self, handle: Any) -> Iterable[Any]:
-        """Three."""
-        return (handle, handle, handle)
-
-    def range(self, first_s: int, end_s: int) -> Iterable[Row]:
-        """None."""
-        del first_s, end_s
-        return ()
-
-    def scan(self) -> Iterable[Row]:
-        """None."""
-        return ()
-
-    def reference(self, origin: int, target: int) -> Row:
-        """A part of that id."""
-        del origin
-        return (target, 0, 0, KIND)
-
-    def group(self, number: int) -> Iterable[Row]:
-        """None."""
-        del number
-        return ()
-
-    def begin_write(self) -> None:
-        """Nothing to begin."""
-
-    def insert(self, new: NewPart) -> None:
-        """Forgotten at once."""
-
-    def update(self, number: int) -> None:
-        """Forgotten at once."""
-
-    def remove(self, first: int, last: int) -> None:
-        """Nothing is there."""
-
-    def commit(self) -> None:
-        """Nothing to make durable."""
-
-    def rollback(self) -> None:
-        """Nothing to give up."""
 
 
 class PythonNullClient(PythonClient):
@@ -100,11 +14,7 @@ class PythonNullClient(PythonClient):
 
     name: ClassVar[str] = "python-null"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("python-null", KEY_VALUE, {}, answers=False),
+        capabilities("python-null", {}, answers=False),
         stoppable=False,
         role=Role.OVERHEAD,
     )
-
-    def connect(self) -> Driver:
-        """Nothing."""
-        return NullDriver()

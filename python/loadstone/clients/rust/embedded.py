@@ -10,10 +10,15 @@ from typing import ClassVar
 from loadstone import _core
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.base import Client, Measured, Served
-from loadstone.clients.declared import capabilities, own_tactics, taken
-from loadstone.clients.oo1.program import NONE
-from loadstone.clients.oo1.table_one import reportables
-from loadstone.clients.rust.program import opened
+from loadstone.clients.declared import (
+    NONE,
+    calls_s,
+    capabilities,
+    documented,
+    opened,
+    own_tactics,
+    taken,
+)
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings
@@ -24,18 +29,6 @@ from loadstone.machine.counters import Work
 from loadstone.machine.wake_up import round_trip_ns
 from loadstone.plan.role import Role
 
-NO_LANGUAGE = "it has no query language"
-ONE_KEY = {
-    "lookup-batch": "it takes one key at a time",
-    "traversal-batch": NO_LANGUAGE,
-    "reverse-batch": NO_LANGUAGE,
-}
-KEY_VALUE = {
-    **ONE_KEY,
-    "empty": "it has no statements",
-    "constant": "it has no statements",
-}
-
 COMMON_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
 SPANS = ("one call", "one measure")
 
@@ -44,7 +37,7 @@ class RustClient(Client):
     """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
     language: ClassVar[str] = "rust"
-    calls_s: ClassVar[Mapping[str, float]] = {"oo1": 2e-6, "oo7": 0.2e-6}
+    calls_s: ClassVar[Mapping[str, float]] = calls_s()
     library: ClassVar[str] = "built in"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
@@ -72,8 +65,8 @@ class RustClient(Client):
         self.database = taken(database, self.name)
 
     def documented(self) -> Mapping[str, str]:
-        """The items of Table I."""
-        return reportables(self.name)
+        """As its benchmarks ask for them."""
+        return documented(self.name)
 
     def stop(self) -> Sequence[int]:
         """Close the engine: nothing of it stays in the process."""
@@ -204,7 +197,7 @@ class MemoryClient(RustClient):
     name: ClassVar[str] = "memory"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("memory", KEY_VALUE, own_tactics("memory")), stoppable=False, role=Role.LIMIT
+        capabilities("memory", own_tactics("memory")), stoppable=False, role=Role.LIMIT
     )
 
 
@@ -214,7 +207,7 @@ class NullClient(RustClient):
     name: ClassVar[str] = "null"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("null", KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
+        capabilities("null", {}, answers=False), stoppable=False, role=Role.OVERHEAD
     )
 
     def users(
@@ -238,7 +231,7 @@ class SqliteClient(RustClient):
     file: ClassVar[str] = "program.sqlite"
     lock_file: ClassVar[str] = "-shm"
     capabilities: ClassVar[Capabilities] = capabilities(
-        "sqlite", {}, {**own_tactics("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
+        "sqlite", {**own_tactics("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
@@ -253,7 +246,7 @@ class LmdbClient(RustClient):
     name: ClassVar[str] = "lmdb"
     file: ClassVar[str] = "program.lmdb"
     lock_file: ClassVar[str] = "-lock"
-    capabilities: ClassVar[Capabilities] = capabilities("lmdb", ONE_KEY, own_tactics("lmdb"))
+    capabilities: ClassVar[Capabilities] = capabilities("lmdb", own_tactics("lmdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
@@ -264,10 +257,10 @@ class DuckdbClient(RustClient):
     """DuckDB by its C API, which the installed wheel's own library exports."""
 
     name: ClassVar[str] = "duckdb"
-    calls_s: ClassVar[Mapping[str, float]] = {"oo1": 300e-6, "oo7": 250e-6}
+    calls_s: ClassVar[Mapping[str, float]] = calls_s("duckdb")
     library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "program.duckdb"
-    capabilities: ClassVar[Capabilities] = capabilities("duckdb", {}, own_tactics("duckdb"))
+    capabilities: ClassVar[Capabilities] = capabilities("duckdb", own_tactics("duckdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its settings."""

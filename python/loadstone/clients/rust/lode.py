@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.declared import capabilities, own_tactics
-from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
-from loadstone.clients.rust.program import opened
+from loadstone.clients.declared import capabilities, opened, own_tactics
+from loadstone.clients.rust.embedded import RustClient, client_errors
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.lode.declared import described
@@ -56,7 +55,7 @@ class LodeClient(RustClient):
     name: ClassVar[str] = "lode"
     file: ClassVar[str] = "program.lode"
     capabilities: ClassVar[Capabilities] = capabilities(
-        "lode", ONE_KEY, described(TACTICS, own_tactics("lode"))
+        "lode", described(TACTICS, own_tactics("lode"))
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.declared import capabilities, own_tactics
+from loadstone.clients.declared import calls_s, capabilities, own_tactics
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.postgresql import other_driver
@@ -29,10 +29,9 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     """Parts and connections are tables, put in order of their keys once, with B-trees."""
 
     name: ClassVar[str] = "postgresql"
-    calls_s: ClassVar[Mapping[str, float]] = {"oo1": 30e-6, "oo7": 30e-6}
+    calls_s: ClassVar[Mapping[str, float]] = calls_s("postgresql")
     capabilities: ClassVar[Capabilities] = capabilities(
         "postgresql",
-        {},
         {**own_tactics("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
     )
 

@@ -5,6 +5,7 @@ are indexed and nothing else can be: dates are found by a scan, titles by one of
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from loadstone.benchmarks.oo7.database import Database
 from loadstone.clients.oo7.driver import OWN, Driver, Row
 from loadstone.clients.oo7.driver import rows as generated
 from loadstone.clients.python.ladybug_session import Session
+from loadstone.errors import UnsupportedError
 
 OBJECT = "id INT32 PRIMARY KEY, type STRING, builddate INT32"
 NODES = {
@@ -111,10 +113,15 @@ CONTENTS = {
 }
 
 
-class LadybugOo7Driver(Session, Driver):
+class LadybugDriver(Session, Driver):
     """OO7's statements. A handle is an id; of an atomic part its row, with `hop=join`."""
 
     schema = SCHEMA
+
+    def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
+        if tactics["statement"] != "path":
+            raise UnsupportedError("ladybug: statement: OO7's program asks for no path in one call")
+        super().__init__(path, tactics)
 
     def texts(self) -> Mapping[str, str]:
         """All of them."""
