@@ -72,5 +72,9 @@ def test_every_list_is_to_be_had_as_json(words: list[str], capsys) -> None:
 def test_engines_as_json_say_which_releases_can_be_chosen(capsys) -> None:
     get_command(app)(["engines", "--format", "json"], standalone_mode=False)
     told = json.loads(capsys.readouterr().out)["engines"]
-    chosen = {one["engine"] for one in told if one.get("releases")}
+    names = [one["engine"] for one in told]
+    assert len(set(names)) == len(names)
+    chosen = {one["engine"] for one in told if any(road.get("releases") for road in one["roads"])}
     assert {"duckdb", "sqlite"} <= chosen and "lode" not in chosen
+    (sqlite,) = (one for one in told if one["engine"] == "sqlite")
+    assert [road["driven_by"] for road in sqlite["roads"]] == ["statements", "client"]

@@ -2,7 +2,6 @@
 tactics."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from loadstone import _core
@@ -11,7 +10,7 @@ from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
 from loadstone.clients.rvm import program as rvm
 from loadstone.engines.capabilities import Capabilities, Lack, Structure
-from loadstone.engines.tactic import Tactic, declared
+from loadstone.engines.tactic import Tactic
 from loadstone.errors import UnsupportedError
 
 PROGRAMS = (oo1, oo7, rvm)
@@ -64,11 +63,6 @@ def calls_s(engine: str = "") -> dict[str, float]:
         for program in PROGRAMS
         if program.CALL_S
     }
-
-
-def own_tactics(engine: str) -> dict[str, Tactic]:
-    """The tactics of an engine that only its client has."""
-    return declared(Path(__file__).with_name("tactics") / f"{engine}.toml")
 
 
 def structures(engine: str) -> Mapping[str, Structure]:

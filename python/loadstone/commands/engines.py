@@ -36,7 +36,10 @@ def engines(
     if form == "json":
         from loadstone.control_characters import legible_json
 
-        told = [_described(name, seam) for name, seams in _roads() for seam in seams]
+        told = [
+            {"engine": name, "roads": [_described(name, seam) for seam in seams]}
+            for name, seams in _roads()
+        ]
         tell(legible_json({"engines": told}, indent=2))
         return
     _print()
@@ -47,7 +50,7 @@ def _described(name: str, seam: str) -> "dict[str, Any]":
     from loadstone import registry
     from loadstone.errors import EngineError
 
-    road: dict[str, Any] = {"engine": name, "driven_by": DRIVEN_BY[seam]}
+    road: dict[str, Any] = {"driven_by": DRIVEN_BY[seam]}
     try:
         kind = registry.load_system(seam, name)
     except EngineError as error:

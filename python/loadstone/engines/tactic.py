@@ -18,6 +18,8 @@ from loadstone.engines import bounds
 from loadstone.errors import InputError
 
 FILE = "tactics.toml"
+CLIENT_FILE = "client_tactics.toml"
+"""Beside it, of the same shape: the tactics that only a calling program of the engine has."""
 """The name of an engine's file, beside its code."""
 SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
 """The parts of a tactic's text."""
@@ -133,6 +135,11 @@ def declared(path: Path) -> dict[str, Tactic]:
 def beside(code: str) -> dict[str, Tactic]:
     """Those of the engine that `code`, a module's `__file__`, is part of."""
     return declared(Path(code).with_name(FILE))
+
+
+def of_client(engine: str) -> dict[str, Tactic]:
+    """The tactics of an engine that only its client has."""
+    return declared(Path(__file__).parent / engine / CLIENT_FILE)
 
 
 def _tactic(name: str, told: Mapping[str, Any]) -> Tactic:

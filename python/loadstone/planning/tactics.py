@@ -122,11 +122,16 @@ def _described() -> Iterator[Switch]:
 
 
 def _declared(name: str) -> Iterator[Switch]:
-    """By seam; what every system has is the same on each, and comes once, last."""
+    """By name: a switch that is declared alike on both roads comes once, one whose values differ
+    once for each, side by side; what every system has comes last."""
     names = {"engines": registry.engine_names(), "clients": registry.client_names()}
     seams = {seam: behind for seam, behind in SEAMS.items() if name in names[seam]}
+    found: dict[str, dict[Tactic, list[str]]] = {}
     for seam, behind in seams.items():
         for tactic in registry.load_system(seam, name).capabilities.tactics.values():
-            yield Switch(tactic, behind, tactic.default)
+            found.setdefault(tactic.name, {}).setdefault(tactic, []).append(behind)
+    for alike in found.values():
+        for tactic, roads in alike.items():
+            yield Switch(tactic, " and ".join(roads), tactic.default)
     for tactic in OF_EVERY_SYSTEM.values():
         yield Switch(tactic, " and ".join(seams.values()), tactic.default)

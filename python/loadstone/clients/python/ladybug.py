@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any, ClassVar
 
-from loadstone.clients.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.engines.capabilities import Capabilities
+from loadstone.engines.tactic import of_client
 
 
 class LadybugClient(PythonClient):
@@ -15,7 +16,7 @@ class LadybugClient(PythonClient):
     name: ClassVar[str] = "ladybug"
     file: ClassVar[str] = "program.lbug"
     failures: ClassVar[tuple[type[Exception], ...]] = (RuntimeError, OSError)
-    capabilities: ClassVar[Capabilities] = capabilities("ladybug", own_tactics("ladybug"))
+    capabilities: ClassVar[Capabilities] = capabilities("ladybug", of_client("ladybug"))
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

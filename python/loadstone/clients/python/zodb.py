@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 from ZODB.POSException import POSError
 
-from loadstone.clients.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.engines.capabilities import Capabilities
+from loadstone.engines.tactic import of_client
 
 
 class ZodbClient(PythonClient):
@@ -17,7 +18,7 @@ class ZodbClient(PythonClient):
     name: ClassVar[str] = "zodb"
     file: ClassVar[str] = "program.fs"
     failures: ClassVar[tuple[type[Exception], ...]] = (POSError, OSError)
-    capabilities: ClassVar[Capabilities] = capabilities("zodb", own_tactics("zodb"))
+    capabilities: ClassVar[Capabilities] = capabilities("zodb", of_client("zodb"))
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

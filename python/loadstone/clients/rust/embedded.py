@@ -16,7 +16,6 @@ from loadstone.clients.declared import (
     capabilities,
     documented,
     opened,
-    own_tactics,
     taken,
 )
 from loadstone.engines.capabilities import Capabilities
@@ -24,6 +23,7 @@ from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
 from loadstone.engines.system import OF_EVERY_SYSTEM
+from loadstone.engines.tactic import of_client
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
 from loadstone.machine.wake_up import round_trip_ns
@@ -197,7 +197,7 @@ class MemoryClient(RustClient):
     name: ClassVar[str] = "memory"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("memory", own_tactics("memory")), stoppable=False, role=Role.LIMIT
+        capabilities("memory", of_client("memory")), stoppable=False, role=Role.LIMIT
     )
 
 
@@ -231,7 +231,7 @@ class SqliteClient(RustClient):
     file: ClassVar[str] = "program.sqlite"
     lock_file: ClassVar[str] = "-shm"
     capabilities: ClassVar[Capabilities] = capabilities(
-        "sqlite", {**own_tactics("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
+        "sqlite", {**of_client("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
@@ -246,7 +246,7 @@ class LmdbClient(RustClient):
     name: ClassVar[str] = "lmdb"
     file: ClassVar[str] = "program.lmdb"
     lock_file: ClassVar[str] = "-lock"
-    capabilities: ClassVar[Capabilities] = capabilities("lmdb", own_tactics("lmdb"))
+    capabilities: ClassVar[Capabilities] = capabilities("lmdb", of_client("lmdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
@@ -260,7 +260,7 @@ class DuckdbClient(RustClient):
     calls_s: ClassVar[Mapping[str, float]] = calls_s("duckdb")
     library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "program.duckdb"
-    capabilities: ClassVar[Capabilities] = capabilities("duckdb", own_tactics("duckdb"))
+    capabilities: ClassVar[Capabilities] = capabilities("duckdb", of_client("duckdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its settings."""

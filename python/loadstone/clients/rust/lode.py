@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.declared import capabilities, opened, own_tactics
+from loadstone.clients.declared import capabilities, opened
 from loadstone.clients.rust.embedded import RustClient, client_errors
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.lode.declared import described
 from loadstone.engines.lode.engine import HEADER_BYTES
 from loadstone.engines.lode.server import PageServer, end_orphan
+from loadstone.engines.tactic import of_client
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -55,7 +56,7 @@ class LodeClient(RustClient):
     name: ClassVar[str] = "lode"
     file: ClassVar[str] = "program.lode"
     capabilities: ClassVar[Capabilities] = capabilities(
-        "lode", described(TACTICS, own_tactics("lode"))
+        "lode", described(TACTICS, of_client("lode"))
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

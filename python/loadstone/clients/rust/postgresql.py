@@ -9,12 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.declared import calls_s, capabilities, own_tactics
+from loadstone.clients.declared import calls_s, capabilities
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.postgresql import other_driver
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import SERVER_TACTICS, SESSION_TACTICS, TACTICS
+from loadstone.engines.tactic import of_client
 from loadstone.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     calls_s: ClassVar[Mapping[str, float]] = calls_s("postgresql")
     capabilities: ClassVar[Capabilities] = capabilities(
         "postgresql",
-        {**own_tactics("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
+        {**of_client("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
     )
 
     of_instance: ClassVar[Collection[str]] = SERVER_TACTICS
