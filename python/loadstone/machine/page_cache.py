@@ -33,7 +33,8 @@ MEMORY = frozenset({"ramfs", "tmpfs"})
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Observations while files were made cold. `proved` alone permits the label `cold`."""
+    """Observations while files were made cold, once. `proved` alone permits the label `cold`. The
+    record's `ColdEvidence` is of a sample, and has what was seen at the clock, too."""
 
     files: int
     """Files that existed."""

@@ -12,6 +12,7 @@ import msgspec
 from loadstone.benchmarks.base import StoredRelation, table_of
 from loadstone.plan.variant import Variant
 from loadstone.quel.statement import Statement
+from loadstone.record.budget import BudgetTimer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
 
@@ -224,7 +225,8 @@ class BlockResult(Reply, frozen=True):
 class FunctionCount(Part, frozen=True):
     """How often a thread of the worker, or a process of a server, was in a function when its CPU
     clock ticked. `object` is the file that the function is in; `entry`, in the kernel, the system
-    call or exception that led there; `component` is the engine's word for it."""
+    call or exception that led there; `component` is the engine's word for it. A `BudgetPart` of the
+    record is a sum of these over threads and blocks."""
 
     server: bool
     thread: int
@@ -247,10 +249,11 @@ class ThreadTime(Part, frozen=True):
 
 
 class Profiled(Reply, frozen=True):
-    """A block's samples, and the functions that their time went to. `sampled` is one of
-    `record.budget.SAMPLED`; `reason` says what could not be seen, all functions or the kernel's;
-    empty: nothing. `executing` is the worker's thread that sent the statements; to read its clock
-    took it `reading_ns` of CPU time in all."""
+    """A block's samples, and the functions that their time went to; a `Budget` of the record is of
+    many such blocks, with their rungs. `sampled` is one of `record.budget.SAMPLED`; `reason` says
+    what could not be seen, all functions or the kernel's; empty: nothing. `executing` is the
+    worker's thread that sent the statements; to read its clock took it `reading_ns` of CPU time in
+    all."""
 
     result: BlockResult
     sampled: str
@@ -292,20 +295,12 @@ class Climbed(Reply, frozen=True):
     rungs: tuple[RungTimes, ...]
 
 
-class OwnTime(Part, frozen=True):
-    """One of the engine's own times, the median of so many executions."""
-
-    name: str
-    executions: int
-    elapsed_ns: int
-
-
 class RungTexts(Reply, frozen=True):
     """The text that each rung sends to the engine, with the engine's plan where it has one; and the
     engine's own times of the statement."""
 
     rungs: tuple[RungText, ...]
-    own_times: tuple[OwnTime, ...] = ()
+    own_times: tuple[BudgetTimer, ...] = ()
 
 
 class Explained(Reply, frozen=True):
@@ -315,8 +310,9 @@ class Explained(Reply, frozen=True):
 
 
 class LoopFigures(Part, frozen=True, kw_only=True):
-    """The result of a loop of users: the fields of a `UsersPoint` that are measured; the defaults
-    are those of a loop that has no times to show. `client` is the language of the calling program.
+    """The result of a loop of users: the fields of a `UsersPoint` that are measured, which is a row
+    of the record and has the level's from the runner; the defaults are those of a loop that has no
+    times to show. `client` is the language of the calling program.
     """
 
     client: str = "python"

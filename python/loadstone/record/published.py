@@ -10,7 +10,8 @@ Value = Annotated[float, Within(-1e15, 1e15)]
 
 
 class Table(TypedDict, total=False):
-    """A table of the paper: its rows are (label, operation or None, {system: value or text})."""
+    """A table of the paper: its rows are (label, operation or None, {system: value or text}). What
+    any file may hold is checked by it; a `PublishedTable` comes from our own, with defaults."""
 
     number: Required[str]
     title: Required[str]

@@ -220,7 +220,7 @@ def _taken(executor: Executor, cell: Cell, gathered: _Gathered) -> Taken:
         return Taken(_without(reason))
     told = executor.tell_rungs(cell)
     texts = {each.rung: each for each in told.rung_texts}
-    timers = tuple(BudgetTimer(one.name, one.executions, one.elapsed_ns) for one in told.own_times)
+    timers = tuple(told.own_times)
     rungs = tuple(
         BudgetRung(
             rung,

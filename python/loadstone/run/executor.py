@@ -27,12 +27,12 @@ from loadstone.protocol.messages import (
     BlockResult,
     LoopFigures,
     LoopResult,
-    OwnTime,
     Profiled,
     RungText,
     RungTimes,
 )
 from loadstone.record import Recorder
+from loadstone.record.budget import BudgetTimer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 from loadstone.run.blocks import Blocks
 from loadstone.run.in_parallel import in_parallel
@@ -51,7 +51,7 @@ SAMPLING_SHARE_MAX = 0.01
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of a step for one cell: `ok`, `failed`, `gap` or `censored` with the reason, and
-    what the step returned."""
+    what the step returned. A cell is many steps."""
 
     status: str = "ok"
     reason: str = ""
@@ -62,7 +62,7 @@ class Outcome:
     profiled: Profiled | None = None
     rungs: Sequence[RungTimes] = ()
     rung_texts: Sequence[RungText] = ()
-    own_times: Sequence[OwnTime] = ()
+    own_times: Sequence[BudgetTimer] = ()
     longer_than_ns: int | None = None
     """Of a censored cell: its statement was ended after so long."""
     given: Sequence[Answer] = ()

@@ -48,7 +48,8 @@ PRETOUCH_BYTES = 16 << 20
 
 @dataclass(slots=True)
 class OpenCell:
-    """A cell being measured."""
+    """A cell being measured: the outcomes of its steps so far, of which `result` makes the frozen
+    `CellResult` of the record."""
 
     cell: Cell
     samples: list[Sample] = field(default_factory=list)

@@ -18,9 +18,10 @@ from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.plan import statement_ladder as ladder
 from loadstone.plan.statement_ladder import WARMED_NS_MAX
-from loadstone.protocol.messages import Block, OwnTime, RungText, RungTimes, Variation
+from loadstone.protocol.messages import Block, RungText, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
+from loadstone.record.budget import BudgetTimer
 
 OUTSIDE = "outside its phases"
 """The time of a sample that is in no phase of the engine's: the call, and the client's rows."""
@@ -77,7 +78,7 @@ class LadderTimer:
             return ()
         return (RungText(ladder.COUNTED, text, self._engine.explain(text)),)
 
-    def own_times(self, block: Block) -> tuple[OwnTime, ...]:
+    def own_times(self, block: Block) -> tuple[BudgetTimer, ...]:
         """The engine's own times of the first variation; empty for one that has none.
         Once at least, and no more often than in a part of a second."""
         engine = self._engine
@@ -101,9 +102,9 @@ class LadderTimer:
             if not found or clock_ns() - begun_ns > OWN_TIMES_NS:
                 break
         self._mark("end")
-        return tuple(OwnTime(name, len(ns), round(median(ns))) for name, ns in told.items())
+        return tuple(BudgetTimer(name, len(ns), round(median(ns))) for name, ns in told.items())
 
-    def _phases(self, block: Block) -> tuple[OwnTime, ...]:
+    def _phases(self, block: Block) -> tuple[BudgetTimer, ...]:
         """The phases of the first variation's sample of median time, and what of that time is in
         none of them: together they are its time to the nanosecond."""
         found: list[tuple[int, dict[str, int]]] = []
@@ -114,7 +115,7 @@ class LadderTimer:
         found.sort(key=lambda sample: sample[0])
         elapsed_ns, phases = found[(len(found) - 1) // 2]
         phases[OUTSIDE] = elapsed_ns - sum(phases.values())
-        return tuple(OwnTime(name, len(found), ns) for name, ns in phases.items() if ns)
+        return tuple(BudgetTimer(name, len(found), ns) for name, ns in phases.items() if ns)
 
     def _timed(self, block: Block, rung: str, variation: Variation) -> int:
         statement = self._translate(block, variation.text)
