@@ -9,9 +9,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from loadstone.diagnostics import Exit, guarded
-
-ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from loadstone.diagnostics import ENDINGS, Exit, guarded
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import errno
 import io
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -34,6 +35,10 @@ from loadstone.errors import (
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask a command to end."""
 
 
 class Exit(IntEnum):

@@ -19,13 +19,11 @@ from loadstone.analysis.study import StudyMap, blocks
 from loadstone.analysis.study_design import all_combinations, of_operation
 from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, CellResult, Run
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate
 from loadstone.statistics.study import BASE, Block, Crossing, crossing
 from loadstone.statistics.study import Combination as Flipped
 from loadstone.statistics.study.observations import centre
 from loadstone.text.numbers import NS_PER_MS
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)

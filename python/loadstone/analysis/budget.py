@@ -16,7 +16,7 @@ from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import UNWATCHED, WATCHED
 from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget, BudgetTimer
 from loadstone.record.model import CellResult, OperationText, Run
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate
 from loadstone.statistics.study.observations import centre
 from loadstone.statistics.time_budget import TimeBudget, time_budget
 
@@ -277,6 +277,6 @@ def _observer(budget: Budget) -> Estimate | None:
     ratios: Sequence[float] = [block[WATCHED] / block[UNWATCHED] - 1 for block in both]
     if not ratios:
         return None
-    found = centre(ratios, 0.95)
+    found = centre(ratios, CONFIDENCE)
     bounds = (None if bound is None else bound + 1 for bound in (found.low, found.high))
     return Estimate(found.value + 1, *bounds)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from loadstone.plan.statement_ladder import COUNTED, StatementRung, rungs_of
 from loadstone.record.budget import Budget
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate
 from loadstone.statistics.study.observations import centre
 
 
@@ -82,7 +82,7 @@ def observations(budget: Budget, rungs: Sequence[str]) -> list[dict[str, float]]
 
 
 def _of(budget: Budget, rung: str) -> Estimate:
-    return centre([block[rung] for block in observations(budget, (rung,))], 0.95)
+    return centre([block[rung] for block in observations(budget, (rung,))], CONFIDENCE)
 
 
 def _beyond(budget: Budget, below: str, rung: str) -> Estimate:
@@ -90,7 +90,7 @@ def _beyond(budget: Budget, below: str, rung: str) -> Estimate:
     least as wide as to hold it."""
     value = _of(budget, rung).value - _of(budget, below).value
     both = observations(budget, (below, rung))
-    found = centre([block[rung] - block[below] for block in both], 0.95) if both else None
+    found = centre([block[rung] - block[below] for block in both], CONFIDENCE) if both else None
     if found is None or found.low is None or found.high is None:
         return Estimate(value)
     return Estimate(value, min(found.low, value), max(found.high, value))

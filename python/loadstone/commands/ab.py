@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from loadstone.run.planned import Planned
 
-REPEAT_PRESET_S = 5.0
-"""An operation of a preset is repeated so long while it is undecided: a run has 0.3 s, by which few
-differences of some percent are decided."""
 PRECISION_MOST = 0.015
 
 
@@ -96,7 +93,7 @@ def _planned(
     """The plan of both variants."""
     from loadstone.errors import InputError
     from loadstone.plan.choices import read_given
-    from loadstone.run.planned import plan_from
+    from loadstone.run.planned import COMPARED, plan_from
 
     said = {**(read_given(plan) if plan else {}), **chosen}
     if said.get("on"):
@@ -108,8 +105,7 @@ def _planned(
         "precision": min(PRECISION_MOST, max(threshold / 2, 0.001)),
     }
     if not said.get("operations") and not said.get("sql") and "preset" not in said:
-        # As many samples as an interval takes: the quick preset alone has fewer.
-        usual |= {"preset": "quick", "repeat": 10, "rounds": 2, "repeat_s": REPEAT_PRESET_S}
+        usual |= COMPARED
     if before.strip() == after.strip():
         raise InputError(
             "before and after are the same variant",

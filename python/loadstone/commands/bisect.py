@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 TOGETHER_MAX = 8
 """Releases in one run: each has a process, its data and a cache of its own."""
-REPEAT_PRESET_S = 5.0
-FORMATS = ("table", "md", "json")
 
 
 @taking(RUN, without=("on", "benchmark", "overhead"))
@@ -65,12 +63,14 @@ def bisect(
     from loadstone import registry
     from loadstone.diagnostics import Exit, say, tell
     from loadstone.errors import InputError
+    from loadstone.report.comparison import formats
     from loadstone.run import releases as known
     from loadstone.run.interrupts import Interrupts
     from loadstone.text.parsing import share
 
-    if form not in FORMATS:
-        raise InputError(f"no format {form!r}", hint=f"--format takes: {', '.join(FORMATS)}")
+    if form not in formats.FORMATS:
+        taken = ", ".join(formats.FORMATS)
+        raise InputError(f"no format {form!r}", hint=f"--format takes: {taken}")
     threshold = share(fail_on, "--fail-on")
     kind = registry.load_engine(registry.engine_named(engine))
     if "@" in engine or "://" in engine:
@@ -187,14 +187,14 @@ class _Search:
         return len(self._inside(step)) - 2
 
     def _planned(self, releases: "Sequence[str]", operations: "Sequence[str]") -> "Planned":
-        from loadstone.run.planned import plan_from
+        from loadstone.run.planned import COMPARED, plan_from
 
         name, mark, tactics = self._engine.partition("?")
         chosen = dict(self._chosen)
         if operations and not chosen.get("sql"):
             chosen["operations"] = tuple(operations)
         elif not any(chosen.get(key) for key in ("operations", "sql", "preset")):
-            chosen |= {"preset": "quick", "repeat": 10, "rounds": 2, "repeat_s": REPEAT_PRESET_S}
+            chosen |= COMPARED
         on = tuple(f"{name}@{release}{mark}{tactics}" for release in releases)
         return plan_from({**chosen, "on": on}, None)
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from loadstone.commands import lode_query, lode_shell
+from loadstone.diagnostics import ENDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadstone.lode import Database, Server
 
-ENDINGS = (signal.SIGINT, signal.SIGTERM)
-ASKED = (*ENDINGS, signal.SIGHUP)
 COPIES = ("first", "second")
 """Of a mirrored database."""
 
@@ -80,7 +79,7 @@ def serve(
         raise InputError(f"there is no database {path}", hint="--create makes one")
     # Before any thread is started, so that none is interrupted: a client that asks waits until the
     # database is open, which closes it then.
-    signal.pthread_sigmask(signal.SIG_BLOCK, ASKED)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     if statements:
         return _execute(path, listen, tactics, create=create, is_new=is_new)
     with (
@@ -203,7 +202,7 @@ def _execute(
             raise
         with server:
             tell(f"serving {path} at {server.address}")
-            while (asked := signal.sigwait(ASKED)) == signal.SIGHUP:
+            while (asked := signal.sigwait(ENDINGS)) == signal.SIGHUP:
                 _fill(database)
     return Exit.INTERRUPTED if asked == signal.SIGINT else Exit.OK
 
@@ -235,7 +234,7 @@ def _asked_to_end(server: "Server") -> int:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
-    while (asked := signal.sigwait(ASKED)) == signal.SIGHUP:
+    while (asked := signal.sigwait(ENDINGS)) == signal.SIGHUP:
         threading.Thread(target=_fill, args=(server,), daemon=True).start()
     return asked
 

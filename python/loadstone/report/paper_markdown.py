@@ -12,9 +12,6 @@ from loadstone.report import break_even_words, enhancement_words, routine_words,
 from loadstone.report.markdown_text import plain, table
 from loadstone.text import numbers
 
-STRONGEST = 6
-"""Effects of a study that are told with their intervals."""
-
 
 def study_map_lines(found: StudyMap, whole: Summary) -> Iterable[str]:
     """The sensitivity map, and the strongest effects with their intervals."""
@@ -35,7 +32,7 @@ def study_map_lines(found: StudyMap, whole: Summary) -> Iterable[str]:
     noise = study_words.noise_lines(found.operations)
     yield from (("", f"{noise[0]}:", "") if noise else ())
     yield from (f"- {plain(each)}" for each in noise[1:])
-    strongest = found.strongest[:STRONGEST]
+    strongest = found.strongest[: study_words.STRONGEST]
     if strongest:
         yield from ("", "Strongest effects:", "")
     for one, each in strongest:

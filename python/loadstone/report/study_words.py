@@ -29,6 +29,8 @@ LAST = "last "
 """Before an effect that is none alone."""
 UNSOUND = "!"
 """Behind an operation of which some combination was disturbed, or is not in order."""
+STRONGEST = 6
+"""Effects that are told with their intervals."""
 NOISES_MOST = 8
 """Operations whose A/A noise is told; a study of more tells the noisiest."""
 SIZES = ("cache", "cache_bytes", "checkpoint", "memory", "mmap", "page_size", "work_mem")

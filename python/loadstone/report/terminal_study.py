@@ -31,6 +31,7 @@ from loadstone.report.legible import legible_run
 from loadstone.report.screen import folded, lines_left, one_line
 from loadstone.report.study_words import (
     NOTHING,
+    STRONGEST,
     UNKNOWN,
     cell,
     legend,
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 
 WARM = "warm"
 """The temperature of every cell of a study."""
-STRONGEST = 6
-"""Effects that are told with their intervals below the map."""
 WORK_MOST = 3
 """Counts that are told of an effect."""
 SWITCHES_SHOWN = 7

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from loadstone.diagnostics import ENDINGS
 
 
 class Interrupts:
@@ -27,7 +27,7 @@ class Interrupts:
 
     def __enter__(self) -> "Interrupts":
         if threading.current_thread() is threading.main_thread():
-            for number in SIGNALS:
+            for number in ENDINGS:
                 # A program that ignores a signal (nohup, a shell's background job) goes on to
                 # ignore it.
                 if signal.getsignal(number) is not signal.SIG_IGN:

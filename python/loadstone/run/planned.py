@@ -27,6 +27,10 @@ Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
 """The defaults of the quick preset."""
+COMPARED = {"preset": "quick", "repeat": 10, "rounds": 2, "repeat_s": 5.0}
+"""Of two versions that are compared. As many samples as an interval takes: the quick preset alone
+has fewer. An operation is repeated for so long while it is undecided: a run has 0.3 s, by which few
+differences of some percent are decided."""
 STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
 """A study's choices where a run has others: one sample of a cell or more in each
 block."""

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+CONFIDENCE = 0.95
+"""Of every interval, but for those of a study that are many at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from loadstone.analysis.calls import counts_of, round_trips_ns
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Number
+from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.analysis.ladder import WHOLE_SHARE_MAX, Ladder, Rung, ladders
 from loadstone.plan.presentation import CALLS
@@ -23,7 +23,6 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import number
 
 RULE = "calls"
-MOST = 0.5
 
 
 def find(seen: Evidence) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.cold_spent import apart_when_cold, typical_ns
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.said import beyond_all, said_ns, said_share
 from loadstone.analysis.plan_shape import same_plans
 from loadstone.analysis.summary import Row
@@ -33,7 +33,6 @@ from loadstone.text.numbers import number, times
 
 RULE = "first"
 ALWAYS, ONCE = "as when warm", "only the first time"
-MOST = 0.5
 
 
 def find(seen: Evidence) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from statistics import median
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import beyond_all, said_bytes
 from loadstone.analysis.findings.spent import COUNTED_NS_MIN, computing_ns, several, waiting_ns
@@ -28,7 +28,6 @@ from loadstone.text.numbers import number, percent, times
 
 RULE = "cold"
 SAMPLES_MIN = 3
-MOST = 0.5
 
 
 def find(seen: Evidence) -> Iterator[Finding]:

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from loadstone.analysis.budget import ASLEEP, COMPONENT, KERNEL, WAITING, BudgetRow, CellBudget
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Number
+from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.plan.budget_words import UNCLASSIFIED
 from loadstone.statistics.estimate import Estimate
 
 RULE = "components"
-MOST = 0.5
 OBSERVER_MAX = 1.05
 ALIKE = 1 / 3
 """How far the watched statements' difference may lie from the row's, as a share of it."""

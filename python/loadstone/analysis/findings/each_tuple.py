@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Number
-from loadstone.analysis.findings.fixed import MOST, pair_at, share_of_whole
+from loadstone.analysis.findings.finding import MOST, Finding, Number
+from loadstone.analysis.findings.fixed import pair_at, share_of_whole
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate

@@ -23,6 +23,9 @@ class Grade(StrEnum):
     """Something is seen that the record gives no cause for."""
 
 
+MOST = 0.5
+"""The share of a difference that a cause must account for to be told as its most."""
+
 RANK = {Grade.EXPLAINED: 0, Grade.CONSISTENT: 1, Grade.UNEXPLAINED: 2}
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Number
+from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
@@ -22,7 +22,6 @@ from loadstone.statistics.paired_part import difference
 from loadstone.text.numbers import number
 
 RULE = "fixed"
-MOST = 0.5
 
 
 def find(seen: Evidence) -> Iterator[Finding]:

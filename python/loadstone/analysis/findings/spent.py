@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number
 from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.record.model import Sample
@@ -24,7 +24,6 @@ from loadstone.statistics.paired_part import Component, part_of_difference
 from loadstone.text.numbers import size
 
 RULE = "spent"
-MOST = 0.5
 COUNTED_NS_MIN = 10 * COUNTERS_NS
 """Of a difference that processor time is held against: reading the counters adds less than a tenth
 of it."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from loadstone.analysis.calls import Counts, counts_of
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Number
+from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.analysis.ladder import WHOLE_SHARE_MAX
 from loadstone.statistics.arithmetic import over, scaled
@@ -22,7 +22,6 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import number
 
 RULE = "statements"
-MOST = 0.5
 FEWEST = 100
 """Of fewer statements those that begin and end a transaction are a part."""
 

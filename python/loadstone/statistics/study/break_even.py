@@ -13,11 +13,8 @@ between, to be held against what was measured there.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate
 from loadstone.statistics.study.observations import centre
-
-CONFIDENCE = 0.95
-"""Of the interval of a break-even; each of the two differences errs half as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +60,7 @@ def crossing(
     """Of the differences of both sides' times, block by block, at a small and at a large size."""
     if not 0 <= small < large:
         raise ValueError(f"a break-even needs a small and a large size, not {small} and {large}")
+    # Each of the two differences errs half as often as the break-even.
     confidence = 1 - (1 - CONFIDENCE) / 2
     first, last = centre(at_small, confidence), centre(at_large, confidence)
     value = _root(small, first.value, large, last.value)

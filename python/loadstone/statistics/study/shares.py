@@ -12,13 +12,12 @@ A bootstrap of blocks needs more of them than a study has: of 300 simulated stud
 from collections.abc import Callable, Sequence
 from math import log
 
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate
 from loadstone.statistics.study.contrasts import Contrast, value
 from loadstone.statistics.study.observations import Observations, centre, side
 
 WHOLE_LEAST = log(1.5)
 """The shares of a smaller whole are not told: a few per cent of noise would be tens of points."""
-CONFIDENCE = 0.95
 
 Pairs = Sequence[tuple[float, float]]
 """Part and whole of each block."""
