@@ -164,6 +164,24 @@ def test_log_is_what_a_commit_writes_to_the_file(log: str, tmp_path: Path) -> No
     assert (span_bytes < 500) == (log == "page-diff")
 
 
+@pytest.mark.parametrize("shadows", ["beside", "cache"])
+def test_shadows_are_what_drives_changed_pages_to_the_file(shadows: str, tmp_path: Path) -> None:
+    """Before the commit, of a transaction whose pages fill more than half of the cache."""
+    with created(tmp_path, shadows=shadows, cache=64 * PAGE_BYTES, checkpoint="64MiB") as (
+        database, path,
+    ):  # fmt: skip
+        records = fill(database, records=40 * 4)
+        database.checkpoint()
+        before = path.read_bytes()
+        assert database.tactics["shadows"] == shadows
+        with database.writing() as transaction:
+            heap = transaction.heap("a")
+            for record in records:
+                heap.update(record, b"z" * 900)
+            is_written = path.read_bytes() != before
+        assert is_written == (shadows == "cache")
+
+
 @pytest.mark.parametrize(
     ("locks", "file", "meet"),
     [

@@ -19,7 +19,7 @@ const FAST: (&str, &str) = ("durability", "none");
 
 /// Each way in which an engine keeps transactions apart. PostgreSQL and DuckDB need what only
 /// Python brings: `tests/conformance/` has them.
-const VARIANTS: [Variant; 9] = [
+const VARIANTS: [Variant; 10] = [
     ("sqlite", &[FAST]),
     ("lmdb", &[FAST]),
     ("lode", &[FAST, ("locks", "database")]),
@@ -28,6 +28,7 @@ const VARIANTS: [Variant; 9] = [
     ("lode", &[FAST, ("locks", "page"), ("log", "set-range"), ("swizzle", "on")]),
     ("lode", &[FAST, ("locks", "page"), ("detect", "sigsegv")]),
     ("lode", &[FAST, ("locks", "page"), ("cache", "262144")]),
+    ("lode", &[FAST, ("locks", "page"), ("cache", "262144"), ("shadows", "cache")]),
     ("lode", &[("locks", "page"), ("durability", "group")]),
 ];
 

@@ -35,7 +35,7 @@ pub struct Counters {
     pub pages_resident: u64,
     /// The most that may be, with those that are lent.
     pub pages_resident_max: u64,
-    /// Frames that are lent now: `memory=cache`.
+    /// Frames that are lent now: `memory=cache`, `shadows=cache`.
     pub pages_lent: u64,
     /// The most that were lent at a time.
     pub pages_lent_max: u64,

@@ -220,7 +220,7 @@ impl Database {
             pages_max: PAGES_MAX,
         };
         let buffer = Arc::new(Buffer::new(Arc::clone(&files.volume), &options)?);
-        let changes = Arc::new(Changes::new(log, tactics));
+        let changes = Arc::new(Changes::new(log, tactics, &buffer));
         buffer.set_write_back(Arc::clone(&changes) as Arc<dyn WriteBack>);
         let extent = tactics::ExtentPages(superblock.extent_pages);
         let tactics = Tactics { extent, ..*tactics };

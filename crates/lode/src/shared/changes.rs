@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
-use std::sync::{OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
-use crate::buffer::WriteBack;
+use super::shadow::{self, Room, Shadow};
+use crate::buffer::{Buffer, Frames, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::lock::numbers::{NumberHasher, NumberMap};
@@ -27,6 +28,8 @@ pub(crate) struct Changes {
     /// From so many pages on a transaction places those that it has begun.
     pub(super) placed_min: usize,
     owner: Owner,
+    /// Of the cache, for shadows (`shadows=cache`).
+    frames: Option<Frames>,
     table: Mutex<Table>,
     broken: OnceLock<String>,
 }
@@ -74,7 +77,7 @@ pub(crate) struct Changed {
     /// never was.
     pub(super) unlogged: Unlogged,
     /// Under `log=page-diff`, while it is unlogged: the page before that.
-    pub(crate) shadow: Option<Box<PageBytes>>,
+    pub(crate) shadow: Option<Shadow>,
     /// Under `log=set-range`, while it is unlogged: what was said, and what was there.
     pub(crate) ranges: Option<Box<Ranges>>,
     /// Undo records in the log, in their order: they take it further back, or all the way.
@@ -136,7 +139,7 @@ impl Changed {
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
     /// record says the same, and the page cannot change until it is written.
-    fn note_image(&mut self) -> Option<Box<PageBytes>> {
+    fn note_image(&mut self) -> Option<Shadow> {
         self.unlogged = Unlogged::Nothing;
         self.logged = true;
         self.ranges = None;
@@ -146,7 +149,7 @@ impl Changed {
 }
 
 impl Changes {
-    pub(crate) fn new(log: Log, tactics: &Tactics) -> Self {
+    pub(crate) fn new(log: Log, tactics: &Tactics, buffer: &Arc<Buffer>) -> Self {
         let begun_is_logged = tactics.bulk == Bulk::Logged;
         Self {
             log,
@@ -154,6 +157,7 @@ impl Changes {
             bulk: tactics.bulk,
             placed_min: placed_min(tactics.cache),
             owner: Owner::here(),
+            frames: shadow::frames(tactics, buffer),
             table: Mutex::new(Table { begun_is_logged, ..Table::default() }),
             broken: OnceLock::new(),
         }
@@ -220,13 +224,19 @@ impl Changes {
         page: PageNumber,
         before: &PageBytes,
     ) -> Result<BeforeImage> {
+        // Before the lock: pages make room for it.
+        let room = match &self.frames {
+            None => Room::Beside,
+            Some(frames) if self.needs_shadow(page, before) => Room::borrow(frames),
+            Some(_) => Room::None,
+        };
         let mut table = self.table();
         let changed = table.changed.get(&page);
         if changed.is_some_and(|changed| changed.unlogged == Unlogged::Page) {
             return Ok(BeforeImage::Known);
         }
         let first = changed.is_none();
-        let kept = self.keep(&mut table, transaction, page, before, first)?;
+        let kept = self.keep(&mut table, transaction, (page, before, room), first)?;
         if self.logging == Logging::SetRange {
             table.say(page, ranges::WHOLE, before);
         }
@@ -238,8 +248,7 @@ impl Changes {
         &self,
         table: &mut Table,
         transaction: TransactionNumber,
-        page: PageNumber,
-        before: &PageBytes,
+        (page, before, room): (PageNumber, &PageBytes, Room),
         first: bool,
     ) -> Result<BeforeImage> {
         self.check_usable()?;
@@ -255,10 +264,16 @@ impl Changes {
         }
         self.log.make_room(table.reserve_bytes(1))?;
         let shadow = match self.logging {
-            Logging::PageDiff => Some(table.copy(before)),
+            Logging::PageDiff => room.shadow(before, || table.copy(before)),
             Logging::PageGrain | Logging::SetRange => None,
         };
-        let undo = if first && self.logging == Logging::PageGrain {
+        let is_undone_by_log = match self.logging {
+            Logging::PageDiff => shadow.is_none(),
+            // What was logged first takes it all the way back.
+            Logging::PageGrain => first,
+            Logging::SetRange => false,
+        };
+        let undo = if is_undone_by_log {
             let body = Body::Undo { page, runs: Runs::whole(before) };
             vec![self.log.append(&body, transaction)?]
         } else {
@@ -266,11 +281,20 @@ impl Changes {
         };
         table.unwritten.insert(page);
         table.emptied.remove(&page);
-        let new = || Changed::new(transaction, Origin::Kept, undo);
+        let new = || Changed::new(transaction, Origin::Kept, Vec::new());
         let changed = table.changed.entry(page).or_insert_with(new);
+        changed.undo.extend(undo);
         changed.unlogged = Unlogged::Page;
         changed.shadow = shadow;
         Ok(if first { BeforeImage::KeptFirst } else { BeforeImage::KeptAgain })
+    }
+
+    /// Whether a shadow will be made of a page before it is changed.
+    fn needs_shadow(&self, page: PageNumber, before: &PageBytes) -> bool {
+        match self.table().changed.get(&page) {
+            None => !(self.begins_free() && is_free(before)),
+            Some(changed) => changed.unlogged != Unlogged::Page && !changed.is_begun(),
+        }
     }
 
     /// Whether a transaction that changes a free page begins it: nothing of what lies there is
@@ -436,8 +460,10 @@ impl Table {
         }
     }
 
-    fn spare(&mut self, shadow: Option<Box<PageBytes>>) {
-        self.spare.extend(shadow.filter(|_| self.spare.len() < SPARE_MAX));
+    /// Only memory of its own: a frame of the cache is given back at once.
+    fn spare(&mut self, shadow: Option<Shadow>) {
+        let bytes = shadow.and_then(Shadow::into_own);
+        self.spare.extend(bytes.filter(|_| self.spare.len() < SPARE_MAX));
     }
 
     /// The room that the log must have, so that whatever happens a full disk stops only those who

@@ -8,6 +8,7 @@ mod active;
 mod begun;
 mod changes;
 mod said;
+mod shadow;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::begun::ZEROS;
 use super::changes::{BeforeImage, Changed, Changes, Origin, Table, Unlogged};
+use super::shadow::Room;
 use crate::error::Result;
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Ranges};
@@ -34,7 +35,7 @@ impl Changes {
         let kept = if changed.is_some_and(Changed::is_unlogged) {
             BeforeImage::Known
         } else {
-            let kept = self.keep(&mut table, transaction, page, before, first)?;
+            let kept = self.keep(&mut table, transaction, (page, before, Room::None), first)?;
             if let Some(changed) = table.changed.get_mut(&page).filter(|one| !one.is_begun()) {
                 changed.unlogged = Unlogged::Ranges;
             }

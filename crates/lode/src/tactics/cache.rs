@@ -18,8 +18,8 @@ number_tactic! {
     /// pages of transactions that still run.
     /// **What it buys.** A page in the cache costs a few nanoseconds, one outside a system call
     /// or a read of the device.
-    /// **What it costs.** Its memory. Not counted: the shadows of `log=page-diff`, at most one for
-    /// each changed page in the cache.
+    /// **What it costs.** Its memory. Not counted with `shadows=beside`: the shadows of
+    /// `log=page-diff`, at most one for each changed page in the cache.
     /// **What a crash can lose.** Nothing: what is only in memory is in the log.
     /// **Do not combine with.** `readahead=on` where the cache holds less than four extents.
     /// **Source.** Every paper states its own; the cliff beyond it is OO1's "huge" database

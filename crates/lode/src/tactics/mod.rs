@@ -20,6 +20,7 @@ mod place;
 mod prefetch;
 mod read_ahead;
 mod replacement;
+mod shadows;
 mod swizzle;
 
 use std::fmt;
@@ -44,6 +45,7 @@ pub use place::{Place, place};
 pub use prefetch::Prefetch;
 pub use read_ahead::ReadAhead;
 pub use replacement::Replacement;
+pub use shadows::Shadows;
 pub use swizzle::Swizzle;
 
 use describe::Tactic;
@@ -53,6 +55,8 @@ use describe::Tactic;
 pub struct Tactics {
     /// The records that a transaction writes to the log.
     pub log: Logging,
+    /// Where page diffing's copies of pages lie.
+    pub shadows: Shadows,
     /// How stores to mapped pages are found.
     pub detect: Detect,
     /// How new pages reach the disk.
@@ -88,10 +92,11 @@ pub struct Tactics {
 macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
-            log: Logging, detect: Detect, bulk: Bulk, durability: Durability, locks: Grain,
-            disk: Opening, mirror: Mirroring, cache: CacheBytes, huge_pages: HugePages,
-            replacement: Replacement, swizzle: Swizzle, prefetch: Prefetch, extent: ExtentPages,
-            read_ahead: ReadAhead, checkpoint: CheckpointBytes,
+            log: Logging, shadows: Shadows, detect: Detect, bulk: Bulk, durability: Durability,
+            locks: Grain, disk: Opening, mirror: Mirroring, cache: CacheBytes,
+            huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle,
+            prefetch: Prefetch, extent: ExtentPages, read_ahead: ReadAhead,
+            checkpoint: CheckpointBytes,
         }
     };
 }

@@ -45,7 +45,7 @@ fn what_is_not_known_is_told_with_what_is() {
     let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
     assert!(message("log=maybe").contains("page-diff, page-grain"));
     assert!(message("locks=table").contains("locks=database"));
-    assert!(message("lgo=page-diff").contains("log, detect, bulk, durability"));
+    assert!(message("lgo=page-diff").contains("log, shadows, detect, bulk, durability"));
     for detect in ["sigsegv", "kernel"] {
         let refused = message(&format!("log=set-range&detect={detect}"));
         assert!(refused.contains("detect=explicit"), "{refused}");

@@ -14,7 +14,7 @@ pub type Bytes = Vec<u8>;
 pub const PAGE_DATA: usize = Region::DATA.end - Region::DATA.start;
 
 /// Each log with each detection, as far as they go together.
-pub const COMBINATIONS: [&str; 7] = [
+pub const COMBINATIONS: [&str; 9] = [
     "log=page-diff&detect=explicit",
     "log=page-grain&detect=explicit",
     "log=set-range&detect=explicit",
@@ -22,6 +22,8 @@ pub const COMBINATIONS: [&str; 7] = [
     "log=page-grain&detect=sigsegv",
     "log=page-diff&detect=kernel",
     "log=page-grain&detect=kernel",
+    "log=page-diff&shadows=cache&detect=explicit",
+    "log=page-diff&shadows=cache&detect=sigsegv",
 ];
 
 /// Those of them that this machine can do.

@@ -21,7 +21,7 @@ use crate::workloads::{STEPS, Workload};
 
 const IMAGES_DEFAULT: usize = 960;
 
-const LOGGING: [&str; 3] = ["page-diff", "page-grain", "set-range"];
+const LOGGING: [&str; 4] = ["page-diff", "page-diff&shadows=cache", "page-grain", "set-range"];
 const DURABILITY: [&str; 3] = ["full", "group", "none"];
 const BULK: [&str; 2] = ["unlogged", "logged"];
 

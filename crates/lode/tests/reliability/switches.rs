@@ -17,8 +17,9 @@ use crate::operations::Operator;
 use crate::random::{Random, show};
 use crate::reading::read_and_check;
 
-const SWITCHES: [(&str, &[&str]); 15] = [
+const SWITCHES: [(&str, &[&str]); 16] = [
     ("log", &["page-diff", "page-grain", "set-range"]),
+    ("shadows", &["beside", "cache"]),
     ("detect", &["explicit", "sigsegv"]),
     ("bulk", &["logged", "unlogged"]),
     ("durability", &["none", "group", "full"]),

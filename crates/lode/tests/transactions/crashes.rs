@@ -21,7 +21,7 @@ const LOADED: [usize; 2] = [5, 20];
 /// Of each workload's crashes, unless more are asked for.
 const IMAGES_DEFAULT: usize = 3_000;
 
-const LOGGING: [&str; 3] = ["page-diff", "page-grain", "set-range"];
+const LOGGING: [&str; 4] = ["page-diff", "page-diff&shadows=cache", "page-grain", "set-range"];
 const DURABILITY: [&str; 3] = ["full", "group", "none"];
 const BULK: [&str; 2] = ["unlogged", "logged"];
 

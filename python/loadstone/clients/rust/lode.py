@@ -23,6 +23,7 @@ TACTICS = {
     "prefetch": ("off", "on"),
     "durability": ("full", "group", "none"),
     "log": ("page-diff", "page-grain", "set-range"),
+    "shadows": ("beside", "cache"),
     "detect": ("explicit", "sigsegv", "kernel"),
     "bulk": ("logged", "unlogged"),
     "locks": ("database", "relation", "page"),

@@ -192,19 +192,89 @@ const LARGE: u64 = 1 << 20;
 /// by page-grain always, and no more.
 #[test]
 fn undo_is_logged_where_a_page_leaves_the_cache_before_the_commit() {
-    let undo = |log: &str, cache: u64| {
-        let changing = forty_changed(log, cache);
-        let log = changing.database.changes().log();
-        log.write_out().unwrap();
-        let is_undo = |body: &crate::log::Body| matches!(body, crate::log::Body::Undo { .. });
-        let records = log.read(log.checkpoint()).unwrap();
-        records.filter(|record| is_undo(&record.as_ref().unwrap().body)).count()
-    };
+    let undo = |log: &str, cache: u64| undo_records(&forty_changed(log, cache).database);
     for log in ["page-diff", "set-range"] {
         assert!((25..=40).contains(&undo(log, SMALL)), "{log}");
         assert_eq!(undo(log, LARGE), 0, "{log}");
     }
     assert_eq!([SMALL, LARGE].map(|cache| undo("page-grain", cache)), [40; 2]);
+}
+
+/// Room for the forty pages, but not for a shadow of each.
+const ONCE: u64 = 64 * PAGE_BYTES as u64;
+
+/// The paper's full buffer of shadows: where these take frames of the cache, page-diff writes undo
+/// as soon as what is changed fills half of it, and never has more pages than `cache` allows.
+#[test]
+fn shadows_in_the_cache_drive_changed_pages_out_of_it() {
+    let shadowed = |shadows: &str, cache: u64| {
+        let changing = forty_changed(&format!("page-diff&shadows={shadows}"), cache);
+        let counters = changing.database.counters().unwrap();
+        let pages = counters.buffer.pages_resident + counters.buffer.pages_lent;
+        (undo_records(&changing.database), pages, changing)
+    };
+    let (undo, pages, changing) = shadowed("beside", ONCE);
+    assert_eq!((undo, changing.database.counters().unwrap().buffer.pages_lent), (0, 0));
+    assert!(pages <= 64, "{pages}");
+    for (cache, wanted) in [(LARGE, 0..=0), (ONCE, 5..=40), (SMALL, 25..=40)] {
+        let (undo, pages, changing) = shadowed("cache", cache);
+        assert!(wanted.contains(&undo), "{cache}: {undo}");
+        assert!(pages <= cache / PAGE_BYTES as u64, "{cache}: {pages}");
+        changing.writing.commit().unwrap();
+        let reading = changing.database.reading();
+        let first = |page: &PageNumber| reading.read(*page, |view| view.u64(AT)).unwrap();
+        assert!(changing.pages.iter().map(first).all(|value| value == ONES), "{cache}");
+        drop(reading);
+        assert_eq!(changing.database.counters().unwrap().buffer.pages_lent, 0, "{cache}");
+        let (_, _, changing) = shadowed("cache", cache);
+        changing.database.changes().log().write_out().unwrap();
+        let recovered = after(&changing.simulation.killed(), &tactics("log=page-diff"));
+        assert_eq!(values(&recovered, &changing.pages), [0; 40], "{cache}: crash");
+        changing.writing.rollback().unwrap();
+        assert_eq!(values(&changing.database, &changing.pages), [0; 40], "{cache}: rollback");
+        assert_eq!(changing.database.counters().unwrap().buffer.pages_lent, 0, "{cache}");
+    }
+}
+
+/// Where the cache lends no frame, a page is logged whole, before and after, as by page-grain.
+#[test]
+fn a_page_without_room_for_its_shadow_is_logged_whole() {
+    for commits in [true, false] {
+        let simulation = Simulation::new();
+        let text = format!("log=page-diff&shadows=cache&cache={LARGE}&checkpoint=1GiB");
+        let database = database_on(&simulation, &tactics(&text)).unwrap();
+        let pages = allocate(&database, 40);
+        let frames = database.frames();
+        assert!(frames.borrow(frames.lendable()));
+        let before = database.counters().unwrap().log.record_bytes;
+        let mut writing = database.writing();
+        for &page in &pages {
+            put(&mut writing, page, 7);
+        }
+        assert_eq!(undo_records(&database), 40);
+        if commits {
+            writing.commit().unwrap();
+            let bytes = database.counters().unwrap().log.record_bytes - before;
+            assert!(bytes > 40 * 2 * 4_000, "{bytes}");
+        } else {
+            writing.rollback().unwrap();
+        }
+        let wanted = if commits { 7 } else { 0 };
+        assert_eq!(values(&database, &pages), [wanted; 40]);
+        let recovered = after(&simulation.killed(), &tactics("log=page-diff"));
+        assert_eq!(values(&recovered, &pages), [wanted; 40]);
+    }
+}
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+
+/// Undo records since the last checkpoint.
+fn undo_records(database: &Database) -> usize {
+    let log = database.changes().log();
+    log.write_out().unwrap();
+    let is_undo = |body: &crate::log::Body| matches!(body, crate::log::Body::Undo { .. });
+    let records = log.read(log.checkpoint()).unwrap();
+    records.filter(|record| is_undo(&record.as_ref().unwrap().body)).count()
 }
 
 /// After a crash before the commit nothing is taken back where the log has been told nothing:
