@@ -46,3 +46,30 @@ def test_engines_agree_warm_and_cold(desk: Desk) -> None:
     assert "OO7" in page
     assert "atomic parts" in page
     assert desk.leftovers() == []
+
+
+def test_users_leave_what_was_acknowledged(desk: Desk) -> None:
+    done = desk.run(
+        "run", "oo7", "--rows", str(PARTS), "--record", "r.loadstone", "--no-limits",
+        "--on", "lode?locks=page", "--on", "sqlite", "--on", "memory", "--repeat", "2",
+        "--operation", "M1", "--operation", "M2", "--users", "3", "--writers", "2",
+        "--rate", "200", "--loop-seconds", "0.2", "--no-report", "--temperature", "warm",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = desk.read()
+    assert {result.status for result in run.results} <= {"ok", "disturbed"}
+    told = {(it.operation, it.model, it.beside) for it in run.users if it.variant == "sqlite"}
+    # M1 alone, M2 alone, and each beside the other.
+    assert {operation for operation, _, _ in told} == {"M1", "M2"}
+    assert any(beside for _, _, beside in told)
+    for point in run.users:
+        if point.variant == "null":
+            continue
+        if point.variant == "memory":
+            assert (point.status, "no concurrency control" in point.reason) == ("gap", True)
+            continue
+        assert point.completed > 0, point.reason
+        if point.operation == "M2":
+            # Three components of two atomic parts, swapped by each commit.
+            assert point.links_checked == 6 * point.completed
+    assert desk.leftovers() == []
