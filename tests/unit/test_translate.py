@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from loadstone import _core
 from loadstone.quel import patterns, tree
+from loadstone.quel.dialect import dialect_named
 
 ROWS = 200
 RELATIONS = ("onektup", "tenktup1", "tenktup2", "bprime")
@@ -154,7 +155,7 @@ def test_patterns_match_as_in_the_oracle(engine, text, pieces):
         matches = value == patterns.plain(pattern)
     else:
         operand = exp.Literal.string(value)
-        sql = patterns.match(operand, pattern, engine.dialect).sql(engine.dialect)
+        sql = patterns.match(operand, pattern, dialect_named(engine.dialect)).sql(engine.dialect)
         matches = bool(engine.rows(f"SELECT {sql}")[0][0])
     constant, condition = (quoted(escaped(text)), quoted(pattern))
     program = (

@@ -5,13 +5,14 @@ from functools import lru_cache
 from sqlglot import exp, parse_one
 
 from loadstone.errors import UnsupportedError
-from loadstone.quel import stored, tree
+from loadstone.quel import tree
+from loadstone.quel.dialect import is_quel
 
 
 @lru_cache(maxsize=512)
 def query_of(text: str, dialect: str) -> str:
     """The query of a statement that makes a relation of it; any other statement as it is."""
-    if dialect == stored.DIALECT:
+    if is_quel(dialect):
         return text
     found = parse_one(text, read=dialect)
     made = found.expression if isinstance(found, exp.Create) else None
@@ -22,7 +23,7 @@ def query_of(text: str, dialect: str) -> str:
 def counting(text: str, dialect: str) -> str:
     """The statement that answers with the number of a retrieval's rows, alone. Raises
     `UnsupportedError` for a statement that retrieves nothing, or that QUEL cannot count."""
-    if dialect == stored.DIALECT:
+    if is_quel(dialect):
         return _in_quel(text)
     found = parse_one(text, read=dialect)
     query = found.expression if isinstance(found, exp.Create) else found

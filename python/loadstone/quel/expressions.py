@@ -8,9 +8,8 @@ from sqlglot import exp
 from loadstone.engines.capabilities import Attribute
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel import patterns
+from loadstone.quel.dialect import Dialect
 from loadstone.quel.tree import Node
-
-DIALECTS = ("sqlite", "duckdb", "postgres")
 
 COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ,
@@ -42,7 +41,7 @@ AGGREGATES: dict[str, type[exp.AggFunc]] = {
 class Scope:
     """The meaning of the names of one program, and the dialect it is translated to."""
 
-    dialect: str
+    dialect: Dialect
     ranges: Mapping[str, str]
     """Range variable -> relation, in the order of declaration."""
     table_of: Callable[[str], str]
@@ -139,7 +138,7 @@ class Expressions:
             case "real":
                 # A bare 0.1 is a decimal to DuckDB and PostgreSQL.
                 literal = exp.Literal.number(repr(float(node["value"])))
-                return literal if self.scope.dialect == "sqlite" else _cast(literal, "DOUBLE")
+                return _cast(literal, "DOUBLE") if self.scope.dialect.types_its_values else literal
             case "parameter":
                 raise _no_value(node)
             case "text":
@@ -195,23 +194,22 @@ class Expressions:
 
     def ordered(self, text: exp.Expr) -> exp.Expr:
         """A text to be put in order: by code point, whatever the database's own collation."""
-        if self.scope.dialect != "postgres":
+        if not self.scope.dialect.orders_by_collation:
             return text
         return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
 
     def _division(self, left: Node, right: Node) -> exp.Expr:
         sides = {"this": self._wide(left), "expression": self._wide(right)}
         whole = {type_of(left, self.scope), type_of(right, self.scope)} == {"integer"}
-        if whole and self.scope.dialect == "duckdb":
+        if whole and not self.scope.dialect.divides_whole:
             return exp.IntDiv(**sides)
-        # SQLite and PostgreSQL divide whole numbers as QUEL does: the rest is cut off.
         return exp.Div(**sides, typed=True, safe=False)
 
     def _wide(self, node: Node) -> exp.Expr:
         """An operand of arithmetic: two bytes must not overflow on the way to a larger result."""
         value = _grouped(self.value(node))
         narrow = node["kind"] == "attribute" and type_of(node, self.scope) == "integer"
-        return _cast(value, "BIGINT") if narrow and self.scope.dialect != "sqlite" else value
+        return _cast(value, "BIGINT") if narrow and self.scope.dialect.types_its_values else value
 
     def _real(self, node: Node) -> exp.Expr:
         value = _grouped(self.value(node))
@@ -240,7 +238,7 @@ class Expressions:
 
     def _whole(self, node: Node) -> exp.Expr:
         value = _grouped(self.value(node))
-        if type_of(node, self.scope) == "real" and self.scope.dialect != "sqlite":
+        if type_of(node, self.scope) == "real" and self.scope.dialect.types_its_values:
             # SQLite's cast cuts the fraction off, the others' rounds.
             value = exp.Anonymous(this="TRUNC", expressions=[value])
         return _cast(value, "BIGINT")
@@ -259,7 +257,7 @@ class Expressions:
         if function.endswith("u"):
             value = exp.Distinct(expressions=[value])
         result = self._filtered(AGGREGATES[function.removesuffix("u")](this=value), node, filtered)
-        if self.scope.dialect == "sqlite":
+        if not self.scope.dialect.types_its_values:
             return result
         if function.startswith("sum") and kind == "integer":
             # DuckDB sums to 128 bits, PostgreSQL sums 64 bits to a decimal.

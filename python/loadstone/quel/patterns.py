@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from loadstone.errors import InputError
+from loadstone.quel.dialect import Dialect
 
 ANY = "any"
 ONE = "one"
@@ -68,17 +69,17 @@ def is_pattern(text: str) -> bool:
     return any(isinstance(part, Letters) or not part.startswith("=") for part in parts)
 
 
-def match(operand: exp.Expr, text: str, dialect: str) -> exp.Expr:
+def match(operand: exp.Expr, text: str, dialect: Dialect) -> exp.Expr:
     """The condition that `operand` matches a pattern."""
     parts = parse_pattern(text)
-    if dialect == "sqlite":
+    if dialect.has_glob:
         return exp.Glob(this=operand, expression=exp.Literal.string(_glob(parts)))
-    if dialect == "postgres":
+    if dialect.pads_text:
         # char(n) is padded; as text it loses the padding, so that `*c` sees the last letter.
         operand = exp.Cast(this=operand, to=exp.DataType.build("TEXT"))
     if any(isinstance(part, Letters) for part in parts):
         pattern = exp.Literal.string(_regular(parts))
-        if dialect == "postgres":
+        if dialect.orders_by_collation:
             # Ranges of letters go by the collation: "C" is the order of the code points.
             operand = exp.Collate(this=operand, expression=exp.to_identifier("C", quoted=True))
         return exp.RegexpLike(this=operand, expression=pattern)

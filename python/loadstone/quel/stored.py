@@ -9,8 +9,6 @@ from loadstone.quel.queries import result_names
 from loadstone.quel.statement import Statement
 from loadstone.quel.tree import Node
 
-DIALECT = "quel"
-
 _UPDATES = ("append", "replace", "delete")
 
 

@@ -19,7 +19,8 @@ from sqlglot import exp
 from loadstone.engines.capabilities import Attribute
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel import stored, tree
-from loadstone.quel.expressions import DIALECTS, Expressions, Scope, attribute_named
+from loadstone.quel.dialect import dialect_named
+from loadstone.quel.expressions import Expressions, Scope, attribute_named
 from loadstone.quel.queries import Named, Queries, add_table, own_name, result_names
 from loadstone.quel.statement import Statement
 from loadstone.quel.tree import Node
@@ -43,7 +44,7 @@ def translate(
     schema: str = "",
 ) -> Statement:
     """The last statement of a program, the only one besides `range of`, in a dialect of SQL, or in
-    QUEL (`stored.DIALECT`).
+    QUEL.
 
     `table_of` gives the table that holds a relation, `attributes_of` a relation's attributes;
     `schema` is where the tables are, if the statement is to say so.
@@ -61,9 +62,7 @@ def translate_tree(
     schema: str = "",
 ) -> Statement:
     """`translate`, from a tree."""
-    dialects = (*DIALECTS, stored.DIALECT)
-    if dialect not in dialects:
-        raise InputError(f"no translation to {dialect}", hint=f"there is {', '.join(dialects)}")
+    rules = dialect_named(dialect)
     ranges = {s["variable"]: s["relation"] for s in program if s["kind"] == "range"}
     statements = [s for s in program if s["kind"] not in ("range", "go")]
     if len(statements) != 1:
@@ -71,8 +70,8 @@ def translate_tree(
             f"the program has {len(statements)} statements besides `range of`",
             hint="translate one statement at a time",
         )
-    scope = Scope(dialect, ranges, table_of, attributes_of, schema)
-    if dialect == stored.DIALECT:
+    scope = Scope(rules, ranges, table_of, attributes_of, schema)
+    if rules.is_quel:
         return stored.stored(program, scope)
     return _Translation(scope, Queries(scope)).statement(statements[0])
 
@@ -102,10 +101,10 @@ class _Translation:
                 raise UnsupportedError(f"SQL has no statement for `{kind}`", hint=_ASK_THE_ENGINE)
 
     def _rendered(self, kind: str, statement: exp.Expr, result: str | None = None) -> Statement:
-        return Statement(kind, statement.sql(dialect=self.scope.dialect), result)
+        return Statement(kind, statement.sql(dialect=self.scope.dialect.name), result)
 
     def _updated(self, statement: exp.Expr, relation: str) -> Statement:
-        sql = statement.sql(dialect=self.scope.dialect)
+        sql = statement.sql(dialect=self.scope.dialect.name)
         return Statement("update", sql, target=self.scope.table_of(relation))
 
     def _table(self, relation: str) -> exp.Table:

@@ -1,0 +1,51 @@
+"""The rules by which dialects of SQL differ where QUEL is translated: one value for each.
+
+QUEL itself is one, too, of an engine that speaks it.
+"""
+
+from dataclasses import dataclass
+
+from loadstone.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A language of statements; the defaults are those of most dialects of SQL."""
+
+    name: str
+    """As sqlglot names it, or `quel`."""
+    is_quel: bool = False
+    """Whether a program goes to the engine as it is."""
+    types_its_values: bool = True
+    """Whether integers have a width at which they overflow, a bare 0.1 is a decimal, a cast to a
+    whole number rounds, and a sum or a mean has another type than what it is taken of."""
+    divides_whole: bool = True
+    """Whether `/` of whole numbers cuts the rest off, as QUEL does."""
+    has_glob: bool = False
+    """Whether a pattern with sets is a word of its own, else LIKE or a regular expression."""
+    pads_text: bool = False
+    """Whether char(n) is padded until it is cast to a text."""
+    orders_by_collation: bool = False
+    """Whether the order of letters is the database's own, unless a statement says otherwise."""
+
+
+SQLITE = Dialect("sqlite", types_its_values=False, has_glob=True)
+DUCKDB = Dialect("duckdb", divides_whole=False)
+POSTGRES = Dialect("postgres", pads_text=True, orders_by_collation=True)
+QUEL = Dialect("quel", is_quel=True)
+OF_SQL = (SQLITE, DUCKDB, POSTGRES)
+
+
+def is_quel(name: str) -> bool:
+    """Whether a dialect is no SQL; one that nothing is translated to may have any name."""
+    return name == QUEL.name
+
+
+def dialect_named(name: str) -> Dialect:
+    """The rules of a dialect. Raises `InputError` where there is none of that name."""
+    known = (*OF_SQL, QUEL)
+    for dialect in known:
+        if dialect.name == name:
+            return dialect
+    names = ", ".join(each.name for each in known)
+    raise InputError(f"no translation to {name}", hint=f"there is {names}")
