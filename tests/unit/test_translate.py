@@ -147,6 +147,7 @@ PIECES = st.one_of(
 
 @settings(max_examples=400, deadline=None)
 @example(text="^", pieces=["[^]"])
+@example(text="?", pieces=["[--\\]]"])
 @given(text=st.text(LETTERS, max_size=4), pieces=st.lists(PIECES, min_size=1, max_size=4))
 def test_patterns_match_as_in_the_oracle(engine, text, pieces):
     pattern = "".join(pieces)

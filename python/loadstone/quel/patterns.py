@@ -139,6 +139,10 @@ def _glob_set(letters: Letters) -> str:
         while low <= high and low in "]-^":
             marks.add(low)
             low = chr(ord(low) + 1)
+        if low <= high == "]":
+            # It would end the set, also as the end of a range.
+            marks.add(high)
+            high = chr(ord(high) - 1)
         if low <= high:
             spans += low if low == high else f"{low}-{high}"
     front = "".join(mark for mark in "]-" if mark in marks)
