@@ -1,5 +1,6 @@
 """`loadstone run oo7`: engines behind OO7's program agree, in a run with its page."""
 
+import pytest
 from desk import Desk
 
 from loadstone import _core
@@ -48,6 +49,7 @@ def test_engines_agree_warm_and_cold(desk: Desk) -> None:
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_users_leave_what_was_acknowledged(desk: Desk) -> None:
     done = desk.run(
         "run", "oo7", "--rows", str(PARTS), "--record", "r.loadstone", "--no-limits",

@@ -154,6 +154,14 @@ def test_a_figure_is_called_one_beside_todays_times() -> None:
     assert all(row.measured and row.gain is None for row in tables["Figure 8"].rows)
     assert "--rows 100000" in tables["Figure 10"].missing
     assert "--edition 1993-9" in tables["Figure 11"].missing
+    # Also where nothing of it can be drawn.
+    disturbed = tuple(replace(one, status="disturbed") for one in run.results)
+    for told in (run, replace(run, results=disturbed)):
+        for name in ("html", "md", "json", "csv"):
+            assert registry.load_report(name)().render(told)
+        page = registry.load_report("html")().render(told).decode()
+        assert "Figure 8. OO7, small database, warm" in page
+        assert "as page grain" in page
 
 
 def tables_of(run: Run) -> dict[str, Comparison]:

@@ -52,6 +52,12 @@ def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
     return _profiles(_points(table, names), table, TIME_LABELS), title
 
 
+def has_points(table: Comparison, names: Mapping[str, str]) -> bool:
+    """Whether a table has anything to draw: the paper may have words alone, and today's figures may
+    all be disturbed."""
+    return bool(_points(table, names))
+
+
 def paper_shape(table: Comparison, names: Mapping[str, str]) -> Chart:
     """The same, each system relative to its own geometric mean over the table's rows."""
     points = [point for point in _points(table, names) if not point["over"]]

@@ -299,7 +299,7 @@ def _paper_charts(
     """A table's heading -> its drawings: a paper may have one number for several sizes."""
     drawn: dict[str, list[Markup]] = {}
     for table in compared.tables if compared else ():
-        if any(row.measured_today for row in table.drawn):
+        if any(row.measured_today for row in table.drawn) and charts.has_points(table, names):
             drawings = [_draw(charts.paper_table(table, names))]
             if _has_shape(table):
                 drawings.append(_draw(charts.paper_shape(table, names)))
