@@ -71,6 +71,53 @@ def test_the_base_of_a_switch_says_nothing(run: Run) -> None:
     assert not [each for each in found_by(switched.find, run) if each.variant == BASE]
 
 
+LEADER, SLOWED = "sqlite", "sqlite?durability=full"
+
+
+def lead(slowed: Side | None = None, *, read: str = "full") -> Run:
+    """The fastest of a row, the same with one switch turned, and the slowest."""
+    terms = [Term(LEADER, "durability", "none", "none"), Term(SLOWED, "durability", "full", read)]
+    terms += [Term(name, "isolation", None, "serializable") for name in (LEADER, SLOWED)]
+    sides = {LEADER: Side(2.0), SLOWED: slowed or Side(4.0), "duckdb": Side(10.0)}
+    return made(sides, terms=terms, storage="heap", destination="client")
+
+
+def test_a_switch_of_the_fastest_explains_its_part_of_the_lead() -> None:
+    (found,) = found_by(switched.find, lead())
+    assert (found.grade, found.kind, found.variant) == (Grade.EXPLAINED, "durability", "duckdb")
+    share = next(each.figure for each in found.numbers if each.unit == "share")
+    assert share.value == pytest.approx(0.431, abs=0.01)  # ln(4/2) of ln(10/2)
+    assert "from none to full makes sqlite 2.0" in found.sentence
+    assert "slower" in found.sentence and "of its lead over duckdb" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lead(read="none"),
+        lead(Side(2.0)),
+        lead(Side(2.03)),
+        lead(Side(4.0, status="disturbed")),
+        lead(Side(4.0, right=False)),
+        replace(lead(), terms=(*lead().terms, Term(SLOWED, "isolation", None, "snapshot"))),
+    ],
+    ids=["does not obey", "no effect", "below the threshold", "disturbed", "wrong", "two terms"],
+)
+def test_a_lead_is_not_explained_where_the_claim_is_false(run: Run) -> None:
+    assert not found_by(switched.find, run)
+
+
+def test_a_lead_that_is_another_plan_s_is_only_consistent() -> None:
+    texts = (StatementText(0, "SELECT", "SEARCH t USING INDEX i"),)
+    run = lead()
+    run = replace(run, results=tuple(
+        replace(each, statements=texts) if each.cell.variant == SLOWED else each
+        for each in run.results
+    ))  # fmt: skip
+    (found,) = found_by(switched.find, run)
+    assert found.grade is Grade.CONSISTENT and "Not called explained" in found.sentence
+
+
 def by_operation(run: Run) -> dict[str, Grade]:
     return {each.operation: each.grade for each in found_by(studied.find, run)}
 

@@ -1,4 +1,5 @@
-"""Which switch moves a time, turned on the engine itself.
+"""Which switch moves a time, turned on the engine itself: the slowest of a row is faster with it,
+or the fastest slower.
 
 In a study each switch is turned alone; in any run two competitors of one engine may differ in
 nothing but one tactic. `explained` needs all of: the tactic reads back as asked on both sides and
@@ -11,6 +12,7 @@ something that no term tells.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
@@ -31,13 +33,15 @@ RULE = "switched"
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
-    """For each row's slowest, the switch that takes most of its distance away. Of a study the map
-    says it: `studied`."""
+    """For each row the switch that takes most of its distance away, of the slowest or of the
+    fastest. Of a study the map says it: `studied`."""
     if seen.whole.run.plan.study is not None:
         return
     told = _told(seen)
     for far in seen.far():
-        tried = [_turned(seen, far, other, told) for other in measured(far.row)]
+        others = measured(far.row)
+        tried = [_turned(seen, far, other, told) for other in others]
+        tried += [_lost(seen, far, other, told) for other in others]
         found = [each for each in tried if each]
         if found:
             yield max(found, key=lambda each: (each.grade is Grade.EXPLAINED, each.weight))
@@ -79,24 +83,71 @@ def _read(told: dict[str, Term], key: str) -> str | None:
     return term.read_back if term else None
 
 
-def _turned(
-    seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
-) -> Finding | None:
-    slow, variant = far.slow.cell.variant, other.cell.variant
-    if variant == slow or engine_of(variant) != engine_of(slow):
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One switch of one variant: its words, by how much it moves the time, whether the plans are
+    the same."""
+
+    switch: str
+    words: str
+    ratio: Estimate
+    doubt: str
+
+
+def _turn(
+    seen: Evidence,
+    base: CellSummary,
+    other: CellSummary,
+    told: dict[str, dict[str, Term]],
+    *,
+    faster: bool,
+) -> _Turn | None:
+    """The switch from `base` to `other`, if that is the one difference, and it is certainly and
+    beyond the threshold faster, or slower."""
+    own, others = (told.get(figure.cell.variant, {}) for figure in (base, other))
+    if base is other or engine_of(other.cell.variant) != engine_of(base.cell.variant):
         return None
-    own, others = told.get(slow, {}), told.get(variant, {})
     switch = _switch(own, others)
-    ratio = paired_ratio(far.slow.samples, other.samples)
+    longer, shorter = (base, other) if faster else (other, base)
+    ratio = paired_ratio(longer.samples, shorter.samples)
     if not switch or ratio is None or ratio.low is None or ratio.high is None:
         return None
     if ratio.low <= 1 or ratio.value <= threshold_of(seen):
         return None
-    same = same_plans(seen.statements(far.slow), seen.statements(other))
-    share = _share(ratio, far.ratio) if variant != far.fast.cell.variant else Estimate(1.0)
-    turned = f"{switch} from {own[switch].read_back} to {others[switch].read_back}"
+    same = same_plans(seen.statements(base), seen.statements(other))
+    words = f"{switch} from {own[switch].read_back} to {others[switch].read_back}"
     doubt = {None: "the engine shows no plan", False: "the plan changes with it"}
-    return _finding(far, other, switch, turned, ratio, share, "" if same else doubt[same])
+    return _Turn(switch, words, ratio, "" if same else doubt[same])
+
+
+def _turned(
+    seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
+) -> Finding | None:
+    """The slowest is faster with a switch."""
+    turn = _turn(seen, far.slow, other, told, faster=True)
+    if turn is None:
+        return None
+    whole = other.cell.variant == far.fast.cell.variant
+    share = Estimate(1.0) if whole else _share(turn.ratio, far.ratio)
+    slow, fast = far.names
+    part = "" if whole else f", {said_share(share)} of its distance to {fast} (on ln)"
+    ratio = said_ratio(turn.ratio)
+    words = f"makes it {ratio} faster{part}", f"makes {slow} {ratio} faster{part}"
+    return _finding(far, other, turn, words, share)
+
+
+def _lost(
+    seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
+) -> Finding | None:
+    """The fastest is slower with a switch: so much of its lead is that switch's."""
+    turn = _turn(seen, far.fast, other, told, faster=False)
+    if turn is None or other.cell.variant == far.slow.cell.variant:
+        return None
+    share = _share(turn.ratio, far.ratio)
+    slow, fast = far.names
+    part = f"makes {fast} {said_ratio(turn.ratio)} slower, {said_share(share)} of its lead over"
+    words = f"{part} {slow} (on ln)"
+    return _finding(far, other, turn, (words, words), share)
 
 
 def _share(part: Estimate, whole: Estimate) -> Estimate:
@@ -108,25 +159,18 @@ def _share(part: Estimate, whole: Estimate) -> Estimate:
 
 
 def _finding(
-    far: Distance,
-    other: CellSummary,
-    switch: str,
-    turned: str,
-    ratio: Estimate,
-    share: Estimate,
-    doubt: str,
+    far: Distance, other: CellSummary, turn: _Turn, words: tuple[str, str], share: Estimate
 ) -> Finding:
-    slow, fast = far.names
-    part = "" if other is far.fast else f", {said_share(share)} of its distance to {fast} (on ln)"
+    brief, sentence = words
     return far.finding(
         RULE,
-        switch,
-        grade=Grade.CONSISTENT if doubt else Grade.EXPLAINED,
-        brief=f"{turned} makes it {said_ratio(ratio)} faster{part}",
-        sentence=f"Switching {turned} makes {slow} {said_ratio(ratio)} faster{part}."
-        + (f" Not called explained: {doubt}." if doubt else ""),
+        turn.switch,
+        grade=Grade.CONSISTENT if turn.doubt else Grade.EXPLAINED,
+        brief=f"{turn.words} {brief}",
+        sentence=f"Switching {turn.words} {sentence}."
+        + (f" Not called explained: {turn.doubt}." if turn.doubt else ""),
         numbers=(
-            Number(f"{turned}", ratio, "ratio"),
+            Number(turn.words, turn.ratio, "ratio"),
             Number("share of ln(ratio)", share, "share"),
         ),
         cells=(*far.cells, other.cell.key) if other is not far.fast else far.cells,
