@@ -98,13 +98,14 @@ def test_every_rung_is_climbed_once_for_each_variation_and_leaves_nothing(worker
 
 
 @pytest.mark.parametrize(
-    ("warmed_ns_max", "most", "of_whole"),
-    # Each of three variations, uncounted and counted; of the whole one is uncounted.
-    [(10**18, 6, 4), (-1, 3, 3)],
-    ids=["short", "so long that the first time counts"],
+    ("warmed_ns_max", "number", "most", "of_whole"),
+    # Each of three variations, uncounted and counted; of the whole one is uncounted, and of all
+    # rungs in a later block.
+    [(10**18, 0, 6, 4), (10**18, 1, 4, 4), (-1, 0, 3, 3)],
+    ids=["short", "short, in a later block", "so long that the first time counts"],
 )
 def test_each_sample_of_a_rung_follows_upon_the_same_rung(
-    worker, monkeypatch, warmed_ns_max, most, of_whole
+    worker, monkeypatch, warmed_ns_max, number, most, of_whole
 ):
     """As the samples of the statement itself do, that the highest rung must agree with."""
     monkeypatch.setattr(ladder_timer, "WARMED_NS_MAX", warmed_ns_max)
@@ -112,7 +113,7 @@ def test_each_sample_of_a_rung_follows_upon_the_same_rung(
     timed = LadderTimer._timed
     monkeypatch.setattr(LadderTimer, "_timed", lambda self, block, rung, variation: (
         asked.append(rung), timed(self, block, rung, variation))[1])  # fmt: skip
-    worker.answer(Climb(block(times=3), RUNGS))
+    worker.answer(Climb(msgspec.structs.replace(block(times=3), round=number), RUNGS))
     assert [(rung, len(list(own))) for rung, own in groupby(asked)] == [
         (rung, of_whole if rung == "whole" else most) for rung in RUNGS
     ]

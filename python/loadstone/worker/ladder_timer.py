@@ -1,6 +1,7 @@
 """Timing the rungs of the ladder of statements: each asks the engine for a little more.
 
-    for each rung: each variation once, uncounted unless it is long; then, for each variation:
+    for each rung: each variation once, in later blocks one, uncounted unless it is long; then, for
+    each variation:
     counters -> CLOCK rung CLOCK -> counters -> take back what it did
 
 The rung that is the statement itself is a sample like any other (`statement_timer.py`), and as
@@ -52,9 +53,11 @@ class LadderTimer:
         times: dict[str, list[int]] = {rung: [] for rung in rungs}
         reasons: dict[str, str] = {}
         for rung in rungs:
-            # The first of its kind finds cold caches, and prepares what stays prepared: each text
-            # does. Those of the statement itself ran often, as the samples beside.
-            warming = block.variations[: 1 if rung == ladder.WHOLE else None]
+            # The first of its kind finds cold caches, and prepares what stays prepared: in the
+            # first block each text does. Those of the statement itself ran often, as the samples
+            # beside.
+            prepared = rung == ladder.WHOLE or block.round > 0
+            warming = block.variations[: 1 if prepared else None]
             for number, variation in enumerate((*warming, *block.variations)):
                 if len(times[rung]) == len(block.variations):
                     break
