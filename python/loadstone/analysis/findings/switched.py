@@ -84,7 +84,7 @@ def _read(told: dict[str, Term], key: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _Flip:
     """One switch of one variant: its words, by how much it moves the time, whether the plans are
     the same."""
 
@@ -94,14 +94,14 @@ class _Turn:
     doubt: str
 
 
-def _turn(
+def _flip(
     seen: Evidence,
     base: CellSummary,
     other: CellSummary,
     told: dict[str, dict[str, Term]],
     *,
     faster: bool,
-) -> _Turn | None:
+) -> _Flip | None:
     """The switch from `base` to `other`, if that is the one difference, and it is certainly and
     beyond the threshold faster, or slower."""
     own, others = (told.get(figure.cell.variant, {}) for figure in (base, other))
@@ -117,37 +117,37 @@ def _turn(
     same = same_plans(seen.statements(base), seen.statements(other))
     words = f"{switch} from {own[switch].read_back} to {others[switch].read_back}"
     doubt = {None: "the engine shows no plan", False: "the plan changes with it"}
-    return _Turn(switch, words, ratio, "" if same else doubt[same])
+    return _Flip(switch, words, ratio, "" if same else doubt[same])
 
 
 def _turned(
     seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
 ) -> Finding | None:
     """The slowest is faster with a switch."""
-    turn = _turn(seen, far.slow, other, told, faster=True)
-    if turn is None:
+    flip = _flip(seen, far.slow, other, told, faster=True)
+    if flip is None:
         return None
     whole = other.cell.variant == far.fast.cell.variant
-    share = Estimate(1.0) if whole else _share(turn.ratio, far.ratio)
+    share = Estimate(1.0) if whole else _share(flip.ratio, far.ratio)
     slow, fast = far.names
     part = "" if whole else f", {said_share(share)} of its distance to {fast} (on ln)"
-    ratio = said_ratio(turn.ratio)
+    ratio = said_ratio(flip.ratio)
     words = f"makes it {ratio} faster{part}", f"makes {slow} {ratio} faster{part}"
-    return _finding(far, other, turn, words, share)
+    return _finding(far, other, flip, words, share)
 
 
 def _lost(
     seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
 ) -> Finding | None:
     """The fastest is slower with a switch: so much of its lead is that switch's."""
-    turn = _turn(seen, far.fast, other, told, faster=False)
-    if turn is None or other.cell.variant == far.slow.cell.variant:
+    flip = _flip(seen, far.fast, other, told, faster=False)
+    if flip is None or other.cell.variant == far.slow.cell.variant:
         return None
-    share = _share(turn.ratio, far.ratio)
+    share = _share(flip.ratio, far.ratio)
     slow, fast = far.names
-    part = f"makes {fast} {said_ratio(turn.ratio)} slower, {said_share(share)} of its lead over"
+    part = f"makes {fast} {said_ratio(flip.ratio)} slower, {said_share(share)} of its lead over"
     words = f"{part} {slow} (on ln)"
-    return _finding(far, other, turn, (words, words), share)
+    return _finding(far, other, flip, (words, words), share)
 
 
 def _share(part: Estimate, whole: Estimate) -> Estimate:
@@ -159,18 +159,18 @@ def _share(part: Estimate, whole: Estimate) -> Estimate:
 
 
 def _finding(
-    far: Distance, other: CellSummary, turn: _Turn, words: tuple[str, str], share: Estimate
+    far: Distance, other: CellSummary, flip: _Flip, words: tuple[str, str], share: Estimate
 ) -> Finding:
     brief, sentence = words
     return far.finding(
         RULE,
-        turn.switch,
-        grade=Grade.CONSISTENT if turn.doubt else Grade.EXPLAINED,
-        brief=f"{turn.words} {brief}",
-        sentence=f"Switching {turn.words} {sentence}."
-        + (f" Not called explained: {turn.doubt}." if turn.doubt else ""),
+        flip.switch,
+        grade=Grade.CONSISTENT if flip.doubt else Grade.EXPLAINED,
+        brief=f"{flip.words} {brief}",
+        sentence=f"Switching {flip.words} {sentence}."
+        + (f" Not called explained: {flip.doubt}." if flip.doubt else ""),
         numbers=(
-            Number(turn.words, turn.ratio, "ratio"),
+            Number(flip.words, flip.ratio, "ratio"),
             Number("share of ln(ratio)", share, "share"),
         ),
         cells=(*far.cells, other.cell.key) if other is not far.fast else far.cells,
