@@ -19,7 +19,8 @@ def shown(word: str) -> list[list[str]]:
     """The words of every command of that name in the documents, comments left out."""
     found = {}
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        text = path.read_text(encoding="utf-8")
+        # As a shell reads it: a command may go on in the next line.
+        text = path.read_text(encoding="utf-8").replace("\\\n", " ")
         lines = [line for block in BLOCK.findall(text) for line in block.splitlines()]
         for line in [*lines, *SPAN.findall(BLOCK.sub("", text))]:
             words = shlex.split(line, comments=True)
