@@ -160,6 +160,18 @@ def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, scratch: Pa
     assert not kind.capabilities.gap("lookup", tactics)
 
 
+def test_a_value_that_one_program_lacks_opens_before_a_database_is_expected(
+    scratch: Path,
+) -> None:
+    """A worker starts its engine, and learns the benchmark with the first load."""
+    kind = registry.load_client("lode")
+    text = "lode?detect=sigsegv"
+    client = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), scratch, "run1")
+    client.start()
+    assert client.terms()["detect"] == "sigsegv"
+    client.remove()
+
+
 def test_users_leave_every_acknowledged_change_once(client: Client) -> None:
     if client.name in ONE_USER:
         with pytest.raises(UnsupportedError, match=r"one user|no concurrency control"):

@@ -44,11 +44,29 @@ def opened(
     library: str | None = None,
 ) -> _core.Client:
     """The program in Rust of a database that was taken, with an engine at the other side of its
-    seam."""
+    seam. Where none is expected, of the first program that has the tactics' values."""
+    if database is NONE:
+        return _opened_by_any(engine, address, tactics, library)
     client: _core.Client = program_of(database, engine).opened(
         database, engine, address, tactics, library
     )
     return client
+
+
+def _opened_by_any(
+    engine: str, address: str, tactics: Sequence[tuple[str, str]], library: str | None
+) -> _core.Client:
+    first: _core.ClientGapError | None = None
+    for program in PROGRAMS:
+        if engine in program.ENGINES:
+            try:
+                client: _core.Client = program.opened(
+                    program.NONE, engine, address, tactics, library
+                )
+                return client
+            except _core.ClientGapError as gap:
+                first = first or gap
+    raise first or UnsupportedError(f"{engine}: it has no program")
 
 
 def documented(engine: str) -> dict[str, str]:

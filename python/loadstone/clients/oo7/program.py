@@ -12,6 +12,8 @@ from loadstone.errors import UnsupportedError
 NAME = "oo7"
 MEASURES = tuple(_core.oo7_measures())
 ENGINES = frozenset(_core.oo7_engines()) | {"python-dict", "zodb", "ladybug"}
+NONE = Database(1_000)
+"""Before one is expected."""
 NO_PROGRAM = "it has no program for OO7"
 GAPS: Mapping[str, Mapping[str, str]] = {}
 """Every engine with a program has all operations."""

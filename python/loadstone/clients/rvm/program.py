@@ -10,6 +10,8 @@ from loadstone.errors import UnsupportedError
 NAME = "rvm"
 MEASURES = tuple(_core.rvm_measures())
 ENGINES = frozenset(_core.rvm_engines())
+NONE = Database(100)
+"""Before one is expected."""
 NO_PROGRAM = "it has no program for RVM's benchmark"
 GAPS: Mapping[str, Mapping[str, str]] = {}
 """Every engine with a program has all trials."""
