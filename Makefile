@@ -30,7 +30,7 @@ fast: develop ## run all tests but those marked slow
 	PROPTEST_RNG_SEED=1983 $(FEWER) cargo test --workspace --locked --quiet --lib --tests
 	$(WITH_DEVELOPED) $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow" --prepared
 
-# Always: what is outdated Cargo decides, and no file's time. The old build goes first, so that
+# Always: what is stale Cargo decides, and no file's time. The old build goes first, so that
 # where this one fails no test finds another.
 develop: $(VENV)/.tools ## build what the tests of a check run on, quicker than the wheel
 	rm -rf $(DEVELOPED)

@@ -104,9 +104,9 @@ def _print_verdicts(name: str, pairs: Sequence[dict[str, Any]], must: str) -> No
         return
     counts = Counter(pair["verdict"] for pair in pairs)
     ratio, low, high = interval_of_median([pair["ratio"]["value"] for pair in pairs])
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    found = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     bounds = "" if low is None or high is None else f" ({low:.4f} … {high:.4f})"
-    print(f"{name:<27} {len(pairs)} comparisons: {told}; median ratio {ratio:.4f}{bounds}; {must}",
+    print(f"{name:<27} {len(pairs)} comparisons: {found}; median ratio {ratio:.4f}{bounds}; {must}",
           flush=True)  # fmt: skip
 
 

@@ -132,12 +132,12 @@ def compare(name: str, folder: Path, rows: int, rounds: int, files: tuple[Path, 
             "peer": PEERS[name](engine, *files),
         }
         elapsed_s: dict[str, list[float]] = {side: [] for side in sides}
-        for turn in range(rounds + 1):
+        for round_number in range(rounds + 1):
             for side, load in sides.items():
                 started_ns = clock_ns()
                 load()
-                # The first turn creates files and fills the page cache: not counted.
-                if turn > 0:
+                # The first round creates files and fills the page cache: not counted.
+                if round_number > 0:
                     elapsed_s[side].append((clock_ns() - started_ns) / 1e9)
     finally:
         for path in scratch.glob("peer.db*"):

@@ -137,7 +137,7 @@ def _exchanges_ns(exchange: Callable[[], None]) -> float:
 
 def messages_ns(rounds: int) -> dict[str, tuple[float, float | None, float | None]]:
     """Way -> the median of its messages over the rounds, with its interval, in ns. One thread and
-    two processes stay; what spins is started for each of its turns, since it takes a processor."""
+    two processes stay; what spins is started for each of its blocks, since it takes a processor."""
     draw = random.Random(1981)
     found: dict[str, list[float]] = {}
     with ExitStack() as stack:
@@ -182,9 +182,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_args()
     found = messages_ns(arguments.rounds)
-    for name, (middle, low, high) in found.items():
+    for name, (typical, low, high) in found.items():
         bounds = "" if low is None or high is None else f" ({low / 1e3:,.3g} to {high / 1e3:,.3g})"
-        print(f"{name:25} {middle / 1e3:8,.3g}{bounds} us a message")
+        print(f"{name:25} {typical / 1e3:8,.3g}{bounds} us a message")
     if arguments.record is not None:
         saved(arguments.record, found["a Unix socket"][0] - found["a call"][0])
 

@@ -63,9 +63,9 @@ class Sides:
 
     def ours(self, name: str, mode: str, clients: int) -> Rate:
         """Users in Rust."""
-        told = pgbench.script_of(pgbench.BUILT_IN[name], name)
-        texts = filled(told.text, "postgres", pgbench.variables_in(told),
-                       told.values(1983, name, 1, name), VARIATIONS, name)  # fmt: skip
+        reported = pgbench.script_of(pgbench.BUILT_IN[name], name)
+        texts = filled(reported.text, "postgres", pgbench.variables_in(reported),
+                       reported.values(1983, name, 1, name), VARIATIONS, name)  # fmt: skip
         asked = [
             (script.split(text, "postgres", name), 1 if name == "select-only" else None)
             for text in texts

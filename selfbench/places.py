@@ -118,21 +118,21 @@ def main() -> None:
                     if number:
                         found[place].append(one)
             for place in PLACES:
-                print(told(letter, place, found[place], found["embedded"]))
+                print(reported(letter, place, found[place], found["embedded"]))
 
 
-def told(
+def reported(
     letter: str,
     place: str,
     found: Sequence[tuple[float, float, float]],
     base: Sequence[tuple[float, float, float]],
 ) -> str:
     """One line of the table."""
-    middle, low, high = interval_of_median([time / 1e3 for time, _, _ in found])
+    typical, low, high = interval_of_median([time / 1e3 for time, _, _ in found])
     bounds = "" if low is None or high is None else f"({low:,.1f} to {high:,.1f})"
     over = median(one[0] - other[0] for one, other in zip(found, base, strict=True)) / 1e3
     return (
-        f"{letter} {place:9} {middle:10,.1f} {bounds:24} {over:+9.1f} over a call;"
+        f"{letter} {place:9} {typical:10,.1f} {bounds:24} {over:+9.1f} over a call;"
         f" {median(pages for _, pages, _ in found):7,.0f} pages,"
         f" {MESSAGES[place]} messages, {median(waits for *_, waits in found):.1f} task switches"
     )

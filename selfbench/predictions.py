@@ -50,11 +50,11 @@ def in_rounds(
     return found
 
 
-def told(values: Sequence[float], unit: str) -> str:
+def reported(values: Sequence[float], unit: str) -> str:
     """A median with its interval."""
-    middle, low, high = interval_of_median(values)
+    typical, low, high = interval_of_median(values)
     bounds = "" if low is None or high is None else f" ({low:,.3g} to {high:,.3g})"
-    return f"{middle:,.3g}{bounds} {unit}"
+    return f"{typical:,.3g}{bounds} {unit}"
 
 
 def break_even(rounds: int) -> None:
@@ -87,8 +87,8 @@ def break_even(rounds: int) -> None:
             strict=True)] for e in EXECUTIONS
     }  # fmt: skip
     for e in EXECUTIONS:
-        start = told([value / 1e3 for value in starts[e]], "us")
-        print(f"{e:12} one tuple {start:32} each further one {told(slopes[e], 'ns')}")
+        start = reported([value / 1e3 for value in starts[e]], "us")
+        print(f"{e:12} one tuple {start:32} each further one {reported(slopes[e], 'ns')}")
     for slower, faster in pairwise(EXECUTIONS[:3]):
         show_break_even(slower, faster, found)
     show_break_even("interpreted", "compiled", found)
@@ -136,7 +136,7 @@ def analyze(rounds: int) -> None:
         }
         found = in_rounds(sides, rounds, seed=1992)
     for name, values in found.items():
-        print(f"{name:8} {told(values, 'us a step')}")
+        print(f"{name:8} {reported(values, 'us a step')}")
     for name in ("counts", "samples"):
         ratio, low, high = interval_of_paired_ratio(found[name], found["none"])
         bounds = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"

@@ -63,7 +63,7 @@ class Cost(NamedTuple):
     """Of the times of a statement with the sampler and without."""
     sample_ns: float
     """The time that is added, over the samples."""
-    told: float
+    reported: float
     """The CPU time that the samples stand for, over that of the threads; 0: they do not tell."""
 
 
@@ -131,7 +131,7 @@ def report() -> None:
         ratio, low, high = cost.ratio
         print(f"{cost.statement_ns / 1e3:9.0f} us, {frequency_hz:5} Hz: {ratio:.4f}"
               f" ({low or 0:.4f} … {high or 0:.4f}) of its time, {cost.sample_ns / 1e3:.0f} us a"
-              f" sample; samples tell {cost.told:.3f} of the CPU time")  # fmt: skip
+              f" sample; samples tell {cost.reported:.3f} of the CPU time")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def command_of(part: str, folder: Path) -> list[str]:
     return [sys.executable, __file__, "--part", part, "--folder", str(folder)]
 
 
-def told(side: str, folder: Path, question: str, memory_bytes: int) -> dict[str, int] | str:
+def reported(side: str, folder: Path, question: str, memory_bytes: int) -> dict[str, int] | str:
     """The counts of a process of its own, or its last line where it failed."""
     command = [*command_of(side, folder), "--question", question, "--memory", str(memory_bytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -136,7 +136,7 @@ def compare(folder: Path, rows: int, memory_bytes: int, rounds: int) -> None:
     for question in QUESTIONS:
         least: dict[str, float] = {}
         for side in ("lode", "duckdb"):
-            found = [told(side, folder, question, memory_bytes) for _ in range(rounds)]
+            found = [reported(side, folder, question, memory_bytes) for _ in range(rounds)]
             failed = [one for one in found if isinstance(one, str)]
             if failed:
                 print(f"{question:10} {side:6} failed: {failed[0]}")

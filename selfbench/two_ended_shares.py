@@ -34,18 +34,18 @@ SECONDS = 20
 def count(engines: Sequence[str], operations: Sequence[str] = ()) -> None:
     """Run the studies, and print what was found."""
     all_points: list[float] = []
-    near = told = 0
+    near = reported = 0
     for engine in engines:
         for name, points, further in _operations(engine, operations):
             all_points += points
             near += max(points) <= POINTS or further
-            told += 1
+            reported += 1
             print(f"{engine}, {name}: at most {100 * max(points):.1f} points apart"
                   f"{', taken apart' if further else ''}", flush=True)  # fmt: skip
-    if not told:
+    if not reported:
         print("no operation has ends far enough apart for shares: too busy a machine?")
         return
-    share = f"{near} of {told} operations ({near / told:.0%}); must be 90 %"
+    share = f"{near} of {reported} operations ({near / reported:.0%}); must be 90 %"
     print(f"shares within 5 points, or taken apart: {share}")
     print(f"a share is {100 * median(all_points):.2f} points off in the median", flush=True)
 

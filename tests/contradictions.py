@@ -120,9 +120,9 @@ def _unproved(markdown: str, page: str, table: str) -> Iterator[str]:
     own = [r for r in rows_of(table) if r["temperature"] == "unproved" and r["elapsed_ns_median"]
            and r["role"] in ("competitor", "limit")]  # fmt: skip
     shown = re.findall(r"<td class=\"[^\"]*\"><button[^>]*>(?:(?!</button>).)*", page, re.DOTALL)
-    told = sum("unproved: planned as cold" in one and "<i>unproved</i>" in one for one in shown)
-    if told != len(own):
-        yield f"page: {len(own)} unproved figures, {told} told in the summary"
+    reported = sum("unproved: planned as cold" in one and "<i>unproved</i>" in one for one in shown)
+    if reported != len(own):
+        yield f"page: {len(own)} unproved figures, {reported} told in the summary"
     if markdown.count("*unproved*") < len(own):
         yield f"markdown: {len(own)} unproved figures, {markdown.count('*unproved*')} told"
 

@@ -130,9 +130,11 @@ def _result(cell: Cell, side: Side) -> CellResult:
 
 
 def _counts(side: Side, ns: int) -> dict[str, Any]:
-    told = {name: value(ns) if callable(value) else value for name, value in side.counts.items()}
+    reported = {
+        name: value(ns) if callable(value) else value for name, value in side.counts.items()
+    }
     server = None if side.server_cpu is None else round(ns * side.server_cpu)
-    return {"client_cpu_ns": round(ns * side.cpu), "server_cpu_ns": server} | told
+    return {"client_cpu_ns": round(ns * side.cpu), "server_cpu_ns": server} | reported
 
 
 Rule = Callable[[Evidence], Iterable[Finding]]

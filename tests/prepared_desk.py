@@ -56,9 +56,9 @@ class PreparedDesk(Desk):
             if process.is_alive():
                 process.kill()
                 raise subprocess.TimeoutExpired([*COMMAND, *arguments], LIMIT_S)
-            told = [(streams / name).read_text() for name in STREAMS[1:]]
+            reported = [(streams / name).read_text() for name in STREAMS[1:]]
         assert process.exitcode is not None
-        return subprocess.CompletedProcess([*COMMAND, *arguments], process.exitcode, *told)
+        return subprocess.CompletedProcess([*COMMAND, *arguments], process.exitcode, *reported)
 
 
 def of_interpreter(environment: Mapping[str, str]) -> set[str]:

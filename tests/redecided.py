@@ -20,15 +20,15 @@ from loadstone.statistics.study import (
     to_open,
 )
 
-Told = tuple[str, tuple[str, ...]]
+Reported = tuple[str, tuple[str, ...]]
 """A decision's kind, and what it is about."""
 
 
-def told_of(decisions: Sequence[Decision]) -> list[Told]:
+def reported_of(decisions: Sequence[Decision]) -> list[Reported]:
     return [(one.kind, one.tactics) for one in decisions]
 
 
-def redecided(run: Run) -> dict[tuple[str, int], tuple[list[Told], list[Told]]]:
+def redecided(run: Run) -> dict[tuple[str, int], tuple[list[Reported], list[Reported]]]:
     """(operation, scale) -> what the record says was decided, and what follows from its samples."""
     study = run.plan.study
     assert study is not None
@@ -42,7 +42,7 @@ def redecided(run: Run) -> dict[tuple[str, int], tuple[list[Told], list[Told]]]:
         }
         decisions = of_operation(run.decisions, operation, rows)
         again = list(_Again(run, own, decisions).decided())
-        found[operation, rows] = (told_of(decisions), again)
+        found[operation, rows] = (reported_of(decisions), again)
     return found
 
 
@@ -61,7 +61,7 @@ class _Again:
             if one.variant in results
         }
 
-    def decided(self) -> Iterator[Told]:
+    def decided(self) -> Iterator[Reported]:
         design = design_after(self._plan, self._study, ())
         for name in self._held(design):
             kind = OPENED if design.is_group(name) else HELD

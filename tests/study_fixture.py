@@ -48,11 +48,11 @@ def result(plan: Plan, operation: str, variant: str, flipped: tuple[str, ...]) -
         factor *= FACTORS[operation][tactic]
     factor *= TOGETHER[operation] if len(flipped) == len(FACTORS[operation]) else 1.0
     samples = [
-        Sample(block * 2 + turn, block, 0, block, round(
+        Sample(block * 2 + at, block, 0, block, round(
             2e6 * factor * exp(random.Random(block).gauss(0, 0.3) + chance.gauss(0, noise))),
             client_cpu_ns=round(1e6 * factor), tuples=10_000,
             written_bytes=0 if "durability" in flipped else 8192)
-        for block in range(BLOCKS) for turn in range(2)
+        for block in range(BLOCKS) for at in range(2)
     ]  # fmt: skip
     scan = "parallel" if "parallelism" in flipped else "sequential"
     text = StatementText(0, "SELECT", f"{scan} scan (cost=0..{round(99 * factor)})\n  ~{variant}")

@@ -462,7 +462,7 @@ class LodeConnection:
     def execute(self, text: str) -> int | None: ...
     def place(self) -> str:
         """The process and the thread that execute, as the kernel names them: `17/task/18`."""
-    def told(self, name: str, text: str = "") -> str:
+    def request(self, name: str, text: str = "") -> str:
         """Ask a server by name, or have it act; an unknown name is answered with all there are."""
     def close(self) -> None: ...
 

@@ -38,8 +38,8 @@ class Record:
         from loadstone.analysis.summary import summarise
         from loadstone.report import columns
 
-        told = (cell for run in self.runs for cell in columns.cells(summarise(run)))
-        return [dict(columns.flat(cell)) for cell in told]
+        reported = (cell for run in self.runs for cell in columns.cells(summarise(run)))
+        return [dict(columns.flat(cell)) for cell in reported]
 
     def arrow(self) -> "pa.Table":
         """Every sample with its cell, in the columns of the Parquet report; a cell without samples
@@ -190,13 +190,13 @@ def compare(
     is_number = isinstance(fail_on, int | float) and not isinstance(fail_on, bool)
     if not is_number or not 0 < fail_on < 1:
         raise InputError(f"fail_on is {fail_on!r}", hint="give a share below 1: 0.05 is 5 %")
-    told = None if variants is None else _texts("variants", variants)
-    if told is not None and len(told) != 2:
-        raise InputError(f"variants are {len(told)}", hint="name two of one record")
+    reported = None if variants is None else _texts("variants", variants)
+    if reported is not None and len(reported) != 2:
+        raise InputError(f"variants are {len(reported)}", hint="name two of one record")
     differing = _texts("across", across)
     first = _side("before", before)
     other = None if after is None else _side("after", after).runs
-    pair = None if told is None else (told[0], told[1])
+    pair = None if reported is None else (reported[0], reported[1])
     return Comparison(
         compare_chapters(first.runs, other, variants=pair, threshold=fail_on, across=differing)
     )
@@ -244,7 +244,7 @@ def _measured(planned: "Planned", record: str | Path | None) -> Record:
     from loadstone.run import session
 
     path = _path("record", record) if record is not None else session.record_path([planned])
-    ended = session.measure([planned], path, page=False, told=as_command(planned.plan))
+    ended = session.measure([planned], path, page=False, reported=as_command(planned.plan))
     if ended.outcome == "interrupted":
         raise KeyboardInterrupt
     if ended.left:

@@ -16,7 +16,7 @@ from loadstone.diagnostics import (
     guarded,
     outlast_readers,
     say,
-    tell,
+    show_result,
     written,
 )
 from loadstone.errors import InputError
@@ -107,7 +107,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from loadstone._core import __version__, build_profile
 
-        tell(f"loadstone {__version__} ({build_profile})")
+        show_result(f"loadstone {__version__} ({build_profile})")
         raise typer.Exit
 
 
@@ -158,7 +158,7 @@ def _invoke() -> int:
     except TyperException as error:
         context = getattr(error, "ctx", None)
         if type(error).__name__ == "NoArgsIsHelpError":
-            tell(context.get_help() if context else "")
+            show_result(context.get_help() if context else "")
             return 0
         command = context.command_path if context else "loadstone"
         option = getattr(error, "option_name", "")

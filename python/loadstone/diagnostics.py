@@ -189,7 +189,7 @@ def say(text: str) -> None:
     print(legible(masked(text)), file=sys.stderr, flush=True)  # noqa: T201 - the one place
 
 
-def tell(text: str) -> None:
+def show_result(text: str) -> None:
     """A result for people, on stdout."""
     print(legible(text), flush=True)  # noqa: T201 - the one place
 

@@ -15,10 +15,10 @@ SIDES = ("ab", "--before", "sqlite", "--after", "sqlite?durability=none", "--row
 @pytest.mark.slow
 def test_one_command_measures_and_judges(desk: Desk):
     done = desk.run(*SIDES, "--fail-on", "9999%", "--format", "json")
-    told = json.loads(done.stdout)  # nothing but the comparison is on stdout
+    reported = json.loads(done.stdout)  # nothing but the comparison is on stdout
     # On a machine that is too busy nothing can be compared: that has a code of its own.
-    assert done.returncode == EXIT_OF_COMPARISON[told["outcome"]], done.stderr
-    assert told["outcome"] != "regression"
+    assert done.returncode == EXIT_OF_COMPARISON[reported["outcome"]], done.stderr
+    assert reported["outcome"] != "regression"
     assert "refused" not in done.stdout
     again = desk.run("compare", "r.loadstone", "--variants", "sqlite", "sqlite?durability=none",
                      "--across", "durability", "--fail-on", "9999%")  # fmt: skip
@@ -32,7 +32,7 @@ def test_a_cell_that_fails_on_both_sides_does_not_pass(desk: Desk):
     assert "failed: select-1%-heap on sqlite" in done.stderr
 
 
-def test_a_wrong_option_is_told_before_anything_runs(desk: Desk):
+def test_a_wrong_option_is_reported_before_anything_runs(desk: Desk):
     done = desk.run("ab", "--before", "sqlite", "--after", "sqlite", "--fail-on", "5%")
     assert done.returncode == 2
     assert "the same" in done.stderr

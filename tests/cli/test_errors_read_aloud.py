@@ -5,7 +5,7 @@ from desk import Desk
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told", "never"),
+    ("arguments", "reported", "never"),
     [
         (("run", "--repeat", "x"), "'--repeat': no whole number", "Input should be"),
         (("run", "--repeat", "0"), "--repeat must be between 1 and 100,000, not 0", "command line"),
@@ -25,14 +25,14 @@ from desk import Desk
         (("quel", "range of t is nope retrieve (t.x)"), "it has onektup", "there are no relations"),
     ],
 )
-def test_an_error_speaks_the_user_s_language(desk: Desk, arguments, told, never):
+def test_an_error_speaks_the_user_s_language(desk: Desk, arguments, reported, never):
     done = desk.run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert reported in done.stderr
     assert never not in done.stderr
 
 
-def test_a_record_that_exists_is_told_before_anything_is_started(desk: Desk):
+def test_a_record_that_exists_is_reported_before_anything_is_started(desk: Desk):
     desk.record.write_bytes(b"something")
     done = desk.run("run", "--quick", "--record", "r.loadstone")
     assert done.returncode == 4

@@ -54,10 +54,10 @@ def begun(
 
 @pytest.mark.parametrize("at", ["typer", "loadstone.commands.tactics"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_during_the_imports_is_told(number, at):
+def test_a_signal_during_the_imports_is_reported(number, at):
     ended = begun(number, at)
-    told = (ended.returncode, ended.stdout, ended.stderr)
-    assert told == (Exit.INTERRUPTED, "", "loadstone: interrupted\n")
+    reported = (ended.returncode, ended.stdout, ended.stderr)
+    assert reported == (Exit.INTERRUPTED, "", "loadstone: interrupted\n")
 
 
 def test_a_signal_that_the_caller_ignores_is_ignored():
@@ -68,7 +68,7 @@ def test_a_signal_that_the_caller_ignores_is_ignored():
 
 
 @pytest.mark.parametrize("again", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_another_is_told_ends_with_the_same_code(again):
+def test_a_signal_while_another_is_reported_ends_with_the_same_code(again):
     """Python itself would end as if by SIGINT, with a traceback."""
     begin = BEGIN.replace("from loadstone.__main__", AGAIN.format(again=int(again)) + "\nfrom"
                           " loadstone.__main__")  # fmt: skip
@@ -99,5 +99,5 @@ def test_a_signal_in_a_text_that_is_executed_ends_with_the_code_too(tmp_path):
         [sys.executable, "-m", "planted"],
         capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path,
     )  # fmt: skip
-    told = (ended.returncode, ended.stdout, ended.stderr)
-    assert told == (Exit.INTERRUPTED, "", "begun\nloadstone: interrupted\n")
+    reported = (ended.returncode, ended.stdout, ended.stderr)
+    assert reported == (Exit.INTERRUPTED, "", "begun\nloadstone: interrupted\n")

@@ -42,7 +42,7 @@ def test_a_meaningless_option_is_refused_in_words(desk: Desk, arguments, message
     assert "Traceback" not in refused.stderr
 
 
-@pytest.mark.parametrize(("redirected", "code", "told"), [
+@pytest.mark.parametrize(("redirected", "code", "reported"), [
     ("benchmarks > /dev/full", 2, "cannot write the output: No space left on device"),
     ("benchmarks wisconsin > /dev/full 2> /dev/full", 2, ""),
     ("benchmarks 2> /dev/full", 0, ""),
@@ -60,13 +60,13 @@ def test_a_meaningless_option_is_refused_in_words(desk: Desk, arguments, message
     ("benchmarks wisconsin >&- 2>&-", 2, ""),
 ])  # fmt: skip
 def test_the_exit_code_is_the_commands_wherever_its_output_goes(
-    desk: Desk, redirected: str, code: int, told: str
+    desk: Desk, redirected: str, code: int, reported: str
 ):
     script = f'"$0" -m loadstone {redirected}'
     ended = subprocess.run(["sh", "-c", script, COMMAND[0]], cwd=desk.folder, env=desk.environment,
                            capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
     assert ended.returncode == code, ended
-    assert told in ended.stderr
+    assert reported in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

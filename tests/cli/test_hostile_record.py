@@ -19,8 +19,8 @@ def begun(path: Path) -> Path:
     """A record of a run that ended before its first cell did."""
     planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
                          "repeat": 1, "repeat_cold": 1, "overhead": False}, None)  # fmt: skip
-    told = (published_of(planned.benchmark), planned.benchmark.presentation())
-    Recorder.create(path, planned.plan, *told, "0a1b2c3d", "1").end("interrupted", 1)
+    reported = (published_of(planned.benchmark), planned.benchmark.presentation())
+    Recorder.create(path, planned.plan, *reported, "0a1b2c3d", "1").end("interrupted", 1)
     return path
 
 

@@ -57,28 +57,28 @@ def test_a_run_ended_by_a_signal_leaves_nothing_unseen(
     on = ("--on", "postgresql", "--on", user.url, "--on", url)
     process = desk.start("run", *on, *CHOICES)
     assert process.stderr is not None
-    told = process.stderr.readline() if chance.random() < 0.7 else ""
+    reported = process.stderr.readline() if chance.random() < 0.7 else ""
     # Any point of its start, of its measuring, or of its end.
-    select.select([], [], [], chance.random() * (2.0 if told else 6.0))
+    select.select([], [], [], chance.random() * (2.0 if reported else 6.0))
     started = below(process.pid)
     for number in WAYS[way]:
         with suppress(ProcessLookupError):
             os.kill(process.pid, number)
         select.select([], [], [], chance.random() * 0.3)
         started += below(process.pid)
-    told += process.communicate(timeout=90)[1]
-    assert "Traceback" not in told
+    reported += process.communicate(timeout=90)[1]
+    assert "Traceback" not in reported
     # By the signal itself before there was anything to remove.
     by_signal = {-number for number in WAYS[way]}
-    assert process.returncode in {0, 1, 7, 8, 130, *by_signal}, told
-    assert process.returncode != 7 or "may be left" in told, told
+    assert process.returncode in {0, 1, 7, 8, 130, *by_signal}, reported
+    assert process.returncode != 7 or "may be left" in reported, reported
     assert wait_until_dead(started, limit_s=30)
     server.wait_for_sessions()
     if way != "killed":
         assert desk.leftovers() == []
     for where, now in ((user.url, user.fingerprint), (url, server.fingerprint)):
         if now() != before[where == url]:
-            assert way == "killed" or f"loadstone clean --on {where}" in told
+            assert way == "killed" or f"loadstone clean --on {where}" in reported
     done = desk.run("clean", "--yes", "--on", user.url, "--on", url)
     assert done.returncode == 0, done.stderr
     assert desk.leftovers() == []
@@ -92,7 +92,7 @@ def test_a_run_interrupted_in_a_statement_removes_what_it_made(desk: Desk, serve
     url = server.url(secret=None)
     process = desk.start("run", "--on", url, *CHOICES)
     assert process.stderr is not None
-    told = process.stderr.readline()
+    reported = process.stderr.readline()
     with closing(server.owner()) as owner, owner.transaction():
         (schema,) = owner.execute(
             "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'loadstone\\_%\\_%'"
@@ -106,6 +106,6 @@ def test_a_run_interrupted_in_a_statement_removes_what_it_made(desk: Desk, serve
         while owner.execute(query).fetchone() == (0,):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-    told += process.communicate(timeout=90)[1]
-    assert process.returncode == 130, told
+    reported += process.communicate(timeout=90)[1]
+    assert process.returncode == 130, reported
     assert server.fingerprint() == before

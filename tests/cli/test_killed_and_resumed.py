@@ -52,8 +52,8 @@ def killed_until_whole(desk: Desk, start: tuple[str, ...], kills: int, dice: ran
         select.select([], [], [], dice.random() * STRUCK_WITHIN_S)
         workers = children(process.pid) if process.poll() is None else []
         process.kill()
-        told = process.communicate()[1]
-        assert "internal error" not in told
+        reported = process.communicate()[1]
+        assert "internal error" not in reported
         kills -= process.returncode != 0
         held = record_of(desk)
         assert_nothing_twice(desk)
@@ -120,8 +120,8 @@ def test_a_study_with_open_groups_killed_anywhere_is_whole_when_it_is_resumed(
 ) -> None:
     run = killed_until_whole(desk, STUDY, kills, chance)
     assert run.plan.study is not None and run.plan.study.screened
-    for operation, (told, again) in redecided(run).items():
-        assert told == again, operation
+    for operation, (reported, again) in redecided(run).items():
+        assert reported == again, operation
     measured = {result.cell.operation for result in run.results if result.samples}
     assert measured == {"append-indexed", "select-1%-heap"}
     assert OPENED in {one.kind for one in run.decisions if one.operation == "append-indexed"}

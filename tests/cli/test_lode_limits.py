@@ -54,20 +54,22 @@ def put(remote: lode.Remote, key: bytes) -> None:
 
 
 @pytest.mark.parametrize("listen", ["socket", "127.0.0.1:0"])
-def test_without_descriptors_the_others_are_served_and_who_comes_is_told(desk: Desk, listen: str):
+def test_without_descriptors_the_others_are_served_and_who_comes_is_reported(
+    desk: Desk, listen: str
+):
     with serving(desk, "a.lode", "--create", "--listen", listen, files_max=60) as (process, at):
         with lode.connect(at) as served:
             put(served, b"before")
             with ExitStack() as callers:
-                told = []
-                while len(told) < 3:
+                reported = []
+                while len(reported) < 3:
                     try:
                         callers.enter_context(lode.connect(at))
                     except lode.LodeError as error:
-                        told.append(error.message)
+                        reported.append(error.message)
                     assert process.poll() is None
-                assert all("Too many open files" in text for text in told), told
-                assert all("ulimit -n" in text for text in told), told
+                assert all("Too many open files" in text for text in reported), reported
+                assert all("ulimit -n" in text for text in reported), reported
                 put(served, b"meanwhile")
             with let_in(at) as again:
                 put(again, b"after")
@@ -79,7 +81,7 @@ def test_without_descriptors_the_others_are_served_and_who_comes_is_told(desk: D
 
 
 @pytest.mark.parametrize("listen", ["socket", "127.0.0.1:0"])
-def test_one_connection_too_many_is_told_the_truth(desk: Desk, listen: str):
+def test_one_connection_too_many_is_reported_the_truth(desk: Desk, listen: str):
     with (
         many_descriptors(CONNECTIONS_MAX + 100),
         serving(desk, "a.lode", "--create", "--listen", listen, files_max=4096) as (process, at),

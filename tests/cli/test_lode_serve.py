@@ -35,8 +35,8 @@ def numbers(transaction: lode.Transaction) -> list[int]:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, told = process.communicate(timeout=DEADLINE_S)
-    return process.returncode, told
+    _, reported = process.communicate(timeout=DEADLINE_S)
+    return process.returncode, reported
 
 
 def test_the_documents_command_serves_its_example(desk: Desk):
@@ -85,7 +85,7 @@ def test_several_processes_read_and_write_one_database(desk: Desk):
 @pytest.mark.parametrize(
     ("order", "code"), [(signal.SIGTERM, Exit.OK), (signal.SIGINT, Exit.INTERRUPTED)]
 )
-def test_it_closes_the_database_when_it_is_told_to_end(desk: Desk, order, code):
+def test_it_closes_the_database_when_it_is_reported_to_end(desk: Desk, order, code):
     with serving(desk, "a.lode", "--create", "--listen", "localhost:0") as (process, at):
         remote = lode.connect(at)
         with remote.writing() as writing:
@@ -104,7 +104,7 @@ def test_it_closes_the_database_when_it_is_told_to_end(desk: Desk, order, code):
 @pytest.mark.parametrize(
     ("order", "code"), [(signal.SIGTERM, Exit.OK), (signal.SIGINT, Exit.INTERRUPTED)]
 )
-def test_it_executes_the_statements_of_other_programs_until_it_is_told_to_end(
+def test_it_executes_the_statements_of_other_programs_until_it_is_reported_to_end(
     desk: Desk, order, code
 ):
     with serving(desk, "a.lode", "--create", "--statements") as (process, at):
@@ -149,10 +149,10 @@ def test_killed_it_loses_nothing_that_was_committed(desk: Desk):
             for _ in range(30):
                 other.stdout.readline()
             process.kill()
-            told = [int(line) for line in other.stdout.read().split()]
+            reported = [int(line) for line in other.stdout.read().split()]
             assert other.wait(DEADLINE_S) != 0
         assert ended(process)[0] == -signal.SIGKILL
-    committed = told[-1] if told else 29
+    committed = reported[-1] if reported else 29
     # Again at the same place: the killed one's socket is in nobody's way.
     with serving(desk, "a.lode") as (_, again), lode.connect(again) as remote:
         assert again == at
@@ -179,7 +179,7 @@ def test_a_killed_client_leaves_no_lock(desk: Desk):
             assert writing.btree("numbers").get(bytes(8)) == b"there"
 
 
-def test_a_file_in_the_way_is_told(desk: Desk):
+def test_a_file_in_the_way_is_reported(desk: Desk):
     for name in ("no.lode", "no.lode-log"):
         (desk.folder / name).write_text("something else")
     (desk.folder / "file").write_text("mine")

@@ -9,7 +9,7 @@ from desk import Desk
 DATA = Path(__file__).parents[1] / "data"
 
 
-def test_a_folder_is_told_and_what_is_no_record_is_named(desk: Desk):
+def test_a_folder_is_reported_and_what_is_no_record_is_named(desk: Desk):
     folder = desk.folder / "runs"
     folder.mkdir()
     for name in ("a", "b"):
@@ -22,16 +22,18 @@ def test_a_folder_is_told_and_what_is_no_record_is_named(desk: Desk):
     assert "left out" in done.stderr and "broken.loadstone" in done.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     done = desk.run("log", "runs", "--format", "json", "--operation", "select-*")
-    told = json.loads(done.stdout)
-    (left,) = told["left_out"]
+    reported = json.loads(done.stdout)
+    (left,) = reported["left_out"]
     assert left["file"] == "broken.loadstone" and "broken.loadstone" in left["reason"]
     for form in ("md", "html"):
         content = desk.run("log", "--format", form).stdout
         assert "1 file could not be read and is left out" in content
         assert "broken.loadstone" in content
-    assert told["trends"] and all(t["operation"].startswith("select-") for t in told["trends"])
+    assert reported["trends"] and all(
+        t["operation"].startswith("select-") for t in reported["trends"]
+    )
     # The same record twice: nothing changed.
-    assert all(p["change"] is None for t in told["trends"] for p in t["points"])
+    assert all(p["change"] is None for t in reported["trends"] for p in t["points"])
     done = desk.run("log", "--format", "html", "--out", "history.html")
     assert done.stdout == "history.html\n"
     assert desk.run("log", "--format", "html", "--out", "history.html").returncode == 0

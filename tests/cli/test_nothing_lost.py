@@ -42,20 +42,20 @@ def kills(request: pytest.FixtureRequest) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)  # --kills decides how long it takes
-def test_a_run_killed_anywhere_keeps_what_it_told_and_is_resumed(
+def test_a_run_killed_anywhere_keeps_what_it_reported_and_is_resumed(
     desk: Desk, kills: int, chance: random.Random
 ):
     held: Run | None = None
     while kills:
         process = desk.start(*(SMALL + RECORD if held is None else RESUME))
         known = UNITS if held is None else len(held.pending) // 2
-        told, workers = killed_somewhere(process, chance.randint(0, known), chance)
+        reported, workers = killed_somewhere(process, chance.randint(0, known), chance)
         kills -= process.returncode != 0
         before, held = held, record_of(desk)
         if held is None:
-            assert told == set()
+            assert reported == set()
             continue
-        assert told <= units_of(held)
+        assert reported <= units_of(held)
         if before is not None:
             assert held.plan == before.plan
             assert held.results[: len(before.results)] == before.results
@@ -80,7 +80,7 @@ def killed_somewhere(
     """The cells that a run had told on stderr when SIGKILL struck, and the workers that it left
     alone."""
     assert process.stderr is not None
-    told = "".join(process.stderr.readline() for _ in range(lines))
+    reported = "".join(process.stderr.readline() for _ in range(lines))
     for _ in range(chance.randrange(SPIN_MAX if lines else SPIN_START_MAX)):
         if not is_running(process):
             break
@@ -90,9 +90,9 @@ def killed_somewhere(
     process.kill()
     process.wait()
     with process.stderr:
-        told += process.stderr.read()
-    assert "internal error" not in told
-    return units(told), workers
+        reported += process.stderr.read()
+    assert "internal error" not in reported
+    return units(reported), workers
 
 
 @pytest.mark.slow
@@ -126,8 +126,8 @@ def test_a_resumed_run_waits_for_the_workers_of_the_killed_one(desk: Desk):
         assert first_line(resumed).startswith("waiting for the processes of a killed session")
     finally:
         os.kill(worker, signal.SIGCONT)
-    _, told = resumed.communicate(timeout=90)
-    assert resumed.returncode == 0, told
+    _, reported = resumed.communicate(timeout=90)
+    assert resumed.returncode == 0, reported
     assert_complete(desk.record)
     assert desk.leftovers() == []
 
@@ -153,7 +153,7 @@ def mount(*arguments: str) -> None:
 def test_a_full_disk_ends_the_run_and_keeps_what_was_there(desk: Desk, disk: Path):
     record = disk / "r.loadstone"
     process = desk.start(*SMALL, "--record", str(record), "--no-report")
-    told = first_line(process)
+    reported = first_line(process)
     stop(process)
     fill(disk / "filler")
     process.send_signal(signal.SIGCONT)
@@ -163,7 +163,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_there(desk: Desk, disk: Pat
     assert "database or disk is full" in rest
     assert "--resume" in rest
     before = read(record)
-    assert units(told + rest) <= units_of(before)
+    assert units(reported + rest) <= units_of(before)
     assert before.pending
     assert desk.leftovers() == []
     (disk / "filler").unlink()
@@ -205,7 +205,7 @@ def test_a_run_that_found_no_space_can_be_started_again(desk: Desk, disk: Path):
     assert desk.run(*start).returncode == 0
 
 
-def test_a_read_only_folder_is_told_and_its_record_can_still_be_read(desk: Desk, disk: Path):
+def test_a_read_only_folder_is_reported_and_its_record_can_still_be_read(desk: Desk, disk: Path):
     record = begun(disk / "r.loadstone")
     before = record.read_bytes()
     mount("-o", "remount,ro", str(disk))
@@ -258,8 +258,8 @@ def begun(path: Path) -> Path:
     planned = plan_from(
         {"rows": [1000], "on": ["sqlite"], "operations": ["sum-partitions-heap"]}, None
     )
-    told = (published_of(planned.benchmark), planned.benchmark.presentation())
-    Recorder.create(path, planned.plan, *told, "0a1b2c3d", "1").end("interrupted", 1)
+    reported = (published_of(planned.benchmark), planned.benchmark.presentation())
+    Recorder.create(path, planned.plan, *reported, "0a1b2c3d", "1").end("interrupted", 1)
     return path
 
 
@@ -294,9 +294,9 @@ def record_of(desk: Desk) -> Run | None:
         return None
 
 
-def units(told: str) -> set[tuple[str, str]]:
+def units(reported: str) -> set[tuple[str, str]]:
     """(temperature, operation) of every line that says that all cells of it have ended."""
-    return set(LINE.findall(told))
+    return set(LINE.findall(reported))
 
 
 def units_of(run: Run) -> set[tuple[str, str]]:

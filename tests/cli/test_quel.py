@@ -52,7 +52,7 @@ def test_scale_and_edition_choose_the_relations():
     assert "100 rows" in shown("quel", old, "--edition", "1983", "--on", "sqlite")
 
 
-def test_an_update_tells_what_it_changes():
+def test_an_update_reports_what_it_changes():
     text = shown("quel", "range of t is tenktup1 delete t where t.unique1 = 5", "--on", "sqlite")
     assert "1 tuple changed" in text
 

@@ -59,8 +59,8 @@ def test_a_release_is_measured_beside_the_installed_one(desk: Desk, index: dict[
     assert done.returncode == 0, done.stderr
     assert f"'apsw=={number}.*'" in done.stderr  # the command is shown
     assert desk.read().plan.variants == (f"sqlite@{number}", "sqlite")
-    told = {term.variant: term.read_back for term in desk.read().terms if term.key == "version"}
-    assert set(told.values()) == {number}
+    reported = {term.variant: term.read_back for term in desk.read().terms if term.key == "version"}
+    assert set(reported.values()) == {number}
     place = next((desk.folder / "cache" / "loadstone" / "builds").glob("apsw-*"))
     assert (place / "apsw").is_dir()
     again = desk.run("run", "wisconsin", *on, *CHOICES[:-1], "s.loadstone", **index)
@@ -105,6 +105,6 @@ def test_a_server_is_started_from_a_folder_of_programs(desk: Desk):
     if os.geteuid() == 0 and "cannot run the programs" in done.stderr:
         pytest.skip("the server's account cannot enter the environment's folder")
     assert done.returncode == 0, done.stderr
-    told = {term.key: term.read_back for term in desk.read().terms}
-    assert told["postgresql"] == str(folder)
-    assert "PostgreSQL" in told["version"]
+    reported = {term.key: term.read_back for term in desk.read().terms}
+    assert reported["postgresql"] == str(folder)
+    assert "PostgreSQL" in reported["version"]

@@ -183,10 +183,10 @@ def test_ctrl_c_ends_cleanly_with_what_is_there(desk: Desk):
     assert process.stderr is not None
     process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, reported = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "--resume r.loadstone" in told
-    assert "Traceback" not in told
+    assert "--resume r.loadstone" in reported
+    assert "Traceback" not in reported
     assert desk.read().sessions[0].outcome == "interrupted"
     assert desk.leftovers() == []
 
@@ -232,14 +232,14 @@ def test_spoiled_data_turns_cells_red_and_prints_no_time(desk: Desk):
     assert process.stderr is not None
     process.stderr.readline()
     spoil(desk)
-    _, told = process.communicate(timeout=90)
+    _, reported = process.communicate(timeout=90)
     assert process.returncode == 1
     red = [result for result in desk.read().results if result.status == "failed"]
     assert red
     for result in red:
         assert result.reason.startswith("wrong answer")
         assert result.samples == ()
-    assert "wrong answer" in told
+    assert "wrong answer" in reported
 
 
 def spoil(desk: Desk) -> None:

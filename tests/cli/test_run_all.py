@@ -88,11 +88,11 @@ def test_an_engine_that_does_not_open_ends_its_benchmark_alone(desk: Desk):
 @pytest.mark.slow
 def test_ctrl_c_in_any_benchmark_leaves_a_record_that_goes_on(desk: Desk, chance: random.Random):
     arguments = with_plan(desk)
-    for number, told in enumerate((1, chance.randint(1, 2))):
+    for number, reported in enumerate((1, chance.randint(1, 2))):
         process = desk.start(*arguments)
         assert process.stderr is not None
         said = ""
-        for _ in range(told):
+        for _ in range(reported):
             while (line := process.stderr.readline()) and " warm " not in line:
                 said += line
         process.send_signal(signal.SIGINT)
@@ -170,10 +170,10 @@ def cells(record: Path) -> list[tuple[object, ...]]:
 @pytest.mark.slow
 def test_a_run_killed_at_any_cell_is_resumed_in_its_benchmark(desk: Desk, chance: random.Random):
     arguments = with_plan(desk)
-    for told in (1, chance.randint(1, 3), chance.randint(1, 2)):
+    for reported in (1, chance.randint(1, 3), chance.randint(1, 2)):
         process = desk.start(*arguments)
         assert process.stderr is not None
-        for _ in range(told):  # each says that the cells of an operation are in the record
+        for _ in range(reported):  # each says that the cells of an operation are in the record
             while (line := process.stderr.readline()) and " warm " not in line:
                 pass
         process.kill()

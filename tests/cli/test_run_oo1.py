@@ -203,17 +203,17 @@ def test_a_server_killed_in_the_middle_fails_a_cell_at_most(desk: Desk):
     process = desk.start(*SMALL, *WARM, *on("sqlite", "postgresql"), *operations(*measures),
                          "--repeat", "10")  # fmt: skip
     assert process.stderr is not None
-    told = process.stderr.readline()
+    reported = process.stderr.readline()
     (pid,) = postmasters(desk)
     os.kill(pid, signal.SIGKILL)
     _, rest = process.communicate(timeout=90)
-    told += rest
+    reported += rest
     run = desk.read()
-    assert run.pending == (), told
+    assert run.pending == (), reported
     assert len(run.results) == 2 * len(measures)
     found = [result for result in run.results if result.cell.variant == "postgresql"]
     failed = [result for result in found if result.status == "failed"]
-    assert process.returncode == (1 if failed else 0), told
+    assert process.returncode == (1 if failed else 0), reported
     assert len(failed) <= 2
     assert all(result.reason and result.samples == () for result in failed)
     # It was in the middle: some cells came before, and the last ones are right again.
@@ -221,7 +221,7 @@ def test_a_server_killed_in_the_middle_fails_a_cell_at_most(desk: Desk):
     assert all(answer.right for result in run.results for answer in result.answers)
     others = [result for result in run.results if result.cell.variant == "sqlite"]
     assert {result.status for result in others} == {"ok"}
-    assert "Traceback" not in told
+    assert "Traceback" not in reported
     assert desk.leftovers() == []
 
 
@@ -231,8 +231,8 @@ def test_a_link_changed_behind_the_runs_back_fails_its_cell_and_no_other(desk: D
     process = desk.start(*SMALL, *WARM, *on("sqlite"), *operations(*measures),
                          "--repeat", "400", "--repeat-most", "400")  # fmt: skip
     assert process.stderr is not None
-    told = process.stderr.readline()
-    assert "lookup" in told
+    reported = process.stderr.readline()
+    assert "lookup" in reported
     process.send_signal(signal.SIGSTOP)
     try:
         (file,) = desk.scratch.rglob("program.sqlite")
@@ -240,15 +240,15 @@ def test_a_link_changed_behind_the_runs_back_fails_its_cell_and_no_other(desk: D
     finally:
         process.send_signal(signal.SIGCONT)
     _, rest = process.communicate(timeout=90)
-    told += rest
-    assert process.returncode == 1, told
+    reported += rest
+    assert process.returncode == 1, reported
     results = {result.cell.operation: result for result in desk.read().results}
     assert {name: result.status for name, result in results.items()} == {
         "lookup": "ok", "group": "failed", "ordered": "ok"
     }  # fmt: skip
     spoiled = results["group"]
     assert "wrong answer" in spoiled.reason
-    assert "wrong answer" in told
+    assert "wrong answer" in reported
     assert spoiled.samples == ()
     assert not all(answer.right for answer in spoiled.answers)
     for name in ("lookup", "ordered"):

@@ -35,7 +35,7 @@ def test_engines_agree_and_say_what_they_logged(desk: Desk) -> None:
     assert desk.leftovers() == []
 
 
-def test_a_size_that_there_is_not_is_told(desk: Desk) -> None:
+def test_a_size_that_there_is_not_is_reported(desk: Desk) -> None:
     done = desk.run("run", "rvm", "--rows", "50")
     assert done.returncode == 2
     assert "32,768" in done.stderr

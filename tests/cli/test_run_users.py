@@ -58,7 +58,7 @@ def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
         (("--users", "2", "--rate", "0", "--operation", TO_CLIENT), "--rate"),
     ],
 )
-def test_a_choice_that_users_cannot_have_is_told_before_anything_runs(
+def test_a_choice_that_users_cannot_have_is_reported_before_anything_runs(
     desk: Desk, arguments, message
 ):
     done = desk.run(*CHOICES, *arguments)
@@ -67,6 +67,6 @@ def test_a_choice_that_users_cannot_have_is_told_before_anything_runs(
     assert list(desk.folder.iterdir()) == []
 
 
-def test_dry_run_tells_of_the_loops(desk: Desk):
+def test_dry_run_reports_of_the_loops(desk: Desk):
     done = desk.run(*CHOICES, *USERS, "--operation", TO_CLIENT, "--dry-run")
     assert "3 users: a closed and an open loop of 0.2 s" in done.stdout

@@ -14,7 +14,7 @@ CHOICES = ("--operation", "retrieve-heap", "--rows", "1000", "--seconds", "10", 
            "--no-report", "--record", "r.loadstone")  # fmt: skip
 
 
-def told(desk: Desk, name: str) -> dict[str, str | None]:
+def reported(desk: Desk, name: str) -> dict[str, str | None]:
     """The term of each variant of the base's engine, as read back."""
     return {
         term.variant: term.read_back
@@ -30,7 +30,7 @@ def mounted(folder: Path) -> list[Path]:
 def test_a_mirror_is_a_switch_of_lode(desk: Desk) -> None:
     done = desk.run("study", "idm", "--on", "lode", "--vary", "mirror=off,idle", *CHOICES)
     assert done.returncode in (0, 8), done.stderr
-    values = told(desk, "mirror")
+    values = reported(desk, "mirror")
     assert set(values.values()) == {"off", "idle"}
     assert all((value == "idle") == ("idle" in name) for name, value in values.items())
     statuses = {result.status for result in desk.read().results}
@@ -53,7 +53,7 @@ def test_disks_are_a_switch_and_are_taken_away(desk: Desk, on: str, vary: str, n
     if "cannot make the disks" in done.stderr:
         pytest.skip(done.stderr)
     assert done.returncode in (0, 8), done.stderr
-    assert set(told(desk, name).values()) == set(vary.partition("=")[2].split(","))
+    assert set(reported(desk, name).values()) == set(vary.partition("=")[2].split(","))
     assert all(result.status != "failed" for result in desk.read().results)
     assert desk.leftovers() == []
     assert mounted(desk.folder) == []

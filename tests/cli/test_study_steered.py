@@ -35,8 +35,8 @@ def studied(desk: Desk, *words: str) -> Run:
     run = desk.read()
     assert not run.pending
     assert all(answer.right for result in run.results for answer in result.answers)
-    for operation, (told, again) in redecided(run).items():
-        assert told == again, operation
+    for operation, (reported, again) in redecided(run).items():
+        assert reported == again, operation
     for switch in study_terms(run).switches:
         assert switch.read == switch.of > 0, switch
         assert (switch.base_read, switch.other_read) == (switch.base, (switch.other,))
@@ -142,10 +142,10 @@ def test_groups_are_opened_and_three_that_act_together_are_taken_apart(desk: Des
         }
 
 
-def test_work_without_time_is_decided_and_told_with_its_command(desk: Desk) -> None:
+def test_work_without_time_is_decided_and_reported_with_its_command(desk: Desk) -> None:
     words = ("--on", "planted?time_us=200", *(w for name in "eghi" for w in ("--vary", name)))
     words = (*words, "--rows", "1000", "--operation", "min-heap", "--seconds", "3")
-    told = " ".join(ended(desk, *words).split())
+    reported = " ".join(ended(desk, *words).split())
     run = desk.read()
     ((decisions, again),) = redecided(run).values()
     assert decisions == again
@@ -154,8 +154,8 @@ def test_work_without_time_is_decided_and_told_with_its_command(desk: Desk) -> N
     apart = decided(run, "min-heap")[TAKEN_APART]
     assert apart.undone and apart.combinations == ()
     assert set(apart.tactics) == {"g", "h", "i"}
-    assert f"--design {FACTORIAL}" in told
-    assert all(f"--vary {name}=off,on" in told for name in "ghi")
+    assert f"--design {FACTORIAL}" in reported
+    assert all(f"--vary {name}=off,on" in reported for name in "ghi")
 
 
 def test_many_switches_of_a_real_engine_are_flipped_in_groups(desk: Desk) -> None:

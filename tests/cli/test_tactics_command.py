@@ -92,7 +92,7 @@ def test_the_list_names_every_engine(desk):
 @pytest.mark.parametrize(
     ("words", "hint"), [(("nosuch",), "lode"), (("lode", "nosuch"), "durability")]
 )
-def test_an_unknown_name_is_told_with_the_known_ones(desk, words, hint):
+def test_an_unknown_name_is_reported_with_the_known_ones(desk, words, hint):
     done = desk.run("tactics", *words)
     assert (done.returncode, done.stdout) == (Exit.INPUT, "")
     assert "nosuch" in done.stderr

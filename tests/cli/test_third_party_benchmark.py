@@ -54,6 +54,6 @@ def test_a_ladder_that_it_declares_is_measured_kept_and_reported(desk: Desk) -> 
     # Without the package: its record is enough.
     page = desk.run("report", str(desk.record), "--format", "md")
     assert page.returncode == 0, page.stderr
-    for told in ("Kegs (1992) on", "200 kegs, warm", "| a nod |", "| a keg found |",
+    for reported in ("Kegs (1992) on", "200 kegs, warm", "| a nod |", "| a keg found |",
                  "Components of a keg"):  # fmt: skip
-        assert told in page.stdout
+        assert reported in page.stdout

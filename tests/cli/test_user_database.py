@@ -32,9 +32,9 @@ def server() -> Iterator[UserServer]:
     with user_server() as running:
         with running.owner() as connection:
             for schema, comment in LOOK_ALIKES.items():
-                name, told = psycopg.sql.Identifier(schema), psycopg.sql.Literal(comment)
+                name, reported = psycopg.sql.Identifier(schema), psycopg.sql.Literal(comment)
                 make = psycopg.sql.SQL("CREATE SCHEMA {} AUTHORIZATION alice").format(name)
-                note = psycopg.sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, told)
+                note = psycopg.sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, reported)
                 connection.execute(make)
                 connection.execute(note)
                 for table in HOSTILE_TABLES:
@@ -70,9 +70,9 @@ def test_a_run_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
     cold = {r.temperature_shown for r in results if r.cell.temperature == "cold"}
     assert cold == {"unproved"}
     written = b"".join(path.read_bytes() for path in desk.folder.rglob("*") if path.is_file())
-    for told in (done.stdout, done.stderr, written.decode(errors="replace")):
-        assert SECRET not in told
-        assert "p%2520ss" not in told
+    for reported in (done.stdout, done.stderr, written.decode(errors="replace")):
+        assert SECRET not in reported
+        assert "p%2520ss" not in reported
 
 
 @pytest.mark.slow

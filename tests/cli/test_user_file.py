@@ -102,23 +102,23 @@ def ours(desk: Desk, name: str) -> bool:
 
 
 @pytest.mark.slow
-def test_tables_that_a_run_cannot_remove_are_told_and_recorded(desk: Desk):
+def test_tables_that_a_run_cannot_remove_are_reported_and_recorded(desk: Desk):
     user = user_file(desk.folder / "u.db", analysed=False)
     before = user.fingerprint()
     process = desk.start("run", "--on", user.url, *CHOICES)
     assert process.stderr is not None
-    told = process.stderr.readline()
+    reported = process.stderr.readline()
     process.send_signal(signal.SIGSTOP)
     (mine,) = [name for name in user.names() if re.fullmatch(NAME, name) and ours(desk, name)]
     with closing(user.open()) as db:
         db.execute(f"CREATE VIEW theirs AS SELECT * FROM {mine}_t")
     process.send_signal(signal.SIGCONT)
-    told += process.communicate()[1]
-    assert process.returncode == 7, told
-    assert "view theirs" in told
-    assert f"loadstone clean --on {user.url}" in told
+    reported += process.communicate()[1]
+    assert process.returncode == 7, reported
+    assert "view theirs" in reported
+    assert f"loadstone clean --on {user.url}" in reported
     (event,) = [event for event in desk.read().events if event.kind == "left behind"]
-    assert event.message in told
+    assert event.message in reported
     assert desk.run("clean", "--on", user.url, "--yes").returncode == 3
     with closing(user.open()) as db:
         db.execute("DROP VIEW theirs")
@@ -139,8 +139,8 @@ def test_a_run_is_safe_from_a_clean_that_does_not_see_its_folder(desk: Desk):
     assert done.returncode == 0, done.stderr
     assert "left alone" in done.stderr
     process.send_signal(signal.SIGCONT)
-    told = process.communicate()[1]
-    assert process.returncode == 0, told
+    reported = process.communicate()[1]
+    assert process.returncode == 0, reported
     assert user.fingerprint() == before
 
 

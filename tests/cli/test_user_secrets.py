@@ -62,17 +62,17 @@ def test_a_run_leaves_no_trace_of_its_password(
     url = PLACES[place].format(encoded=quote(password, safe=""), port=server.port)
     process = desk.start("run", "--on", url, *CHOICES, announced=False)
     assert process.stderr is not None
-    told = process.stderr.readline()
-    assert "PGPASSWORD" in told  # a warning, and then the program starts again without it
-    told += process.stderr.readline() + process.stderr.readline()
+    reported = process.stderr.readline()
+    assert "PGPASSWORD" in reported  # a warning, and then the program starts again without it
+    reported += process.stderr.readline() + process.stderr.readline()
     process.send_signal(signal.SIGSTOP)
     pids = [process.pid, *children(process.pid)]
     absent(password, *map(command_line, pids), everything(desk.folder))
     assert str(server.port) in command_line(process.pid)
     process.send_signal(signal.SIGCONT)
-    told += process.communicate()[1]
-    assert process.returncode == 0, told
-    absent(password, told, everything(desk.folder))
+    reported += process.communicate()[1]
+    assert process.returncode == 0, reported
+    absent(password, reported, everything(desk.folder))
     # A report knows the record alone, so those of one place stand for all.
     names = registry.report_names() if place == "userinfo" else ()
     shown = [desk.run("report", "r.loadstone", "--format", name) for name in names]

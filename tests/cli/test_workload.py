@@ -65,7 +65,7 @@ def test_one_engine_alone_is_never_called_right(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-def test_an_order_that_cannot_be_compared_is_told(desk: Desk) -> None:
+def test_an_order_that_cannot_be_compared_is_reported(desk: Desk) -> None:
     with_statement(
         desk, '[[statement]]\nname = "s"\nsql = "SELECT name FROM customer ORDER BY since"\n'
     )
@@ -194,9 +194,9 @@ def test_a_stored_answer_checks_an_engine_alone(desk: Desk) -> None:
     assert checked.returncode == 0, checked.stderr
     assert "6 of 6 answers as stored" in " ".join(checked.stdout.split())
     expected = folder / "expected.json"
-    told = json.loads(expected.read_text("utf-8"))
-    told["statements"]["revenue-by-city"]["answers"] = [[[2, "0" * 16]]]
-    expected.write_text(json.dumps(told), encoding="utf-8")
+    reported = json.loads(expected.read_text("utf-8"))
+    reported["statements"]["revenue-by-city"]["answers"] = [[[2, "0" * 16]]]
+    expected.write_text(json.dumps(reported), encoding="utf-8")
     other = desk.run(*alone, str(desk.folder / "c.loadstone"))
     assert other.returncode == 1
     assert "sqlite gives 2 rows, the stored answer has 2 rows, but others" in " ".join(
@@ -318,14 +318,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_an_error_in_a_workload_is_told_with_its_place(desk: Desk, case: str) -> None:
-    text, told = REFUSED[case]
+def test_an_error_in_a_workload_is_reported_with_its_place(desk: Desk, case: str) -> None:
+    text, reported = REFUSED[case]
     folder = desk.folder / "shop"
     folder.mkdir()
     (folder / "workload.toml").write_text(text, encoding="utf-8")
     ran = desk.run("run", "./shop", "--dry-run")
     assert ran.returncode == 2, ran.stdout
-    assert told in ran.stderr
+    assert reported in ran.stderr
     assert "Traceback" not in ran.stderr
     assert "\x1b" not in ran.stderr
 

@@ -153,10 +153,10 @@ def test_ctrl_c_waits_for_no_statement_where_nothing_is_to_be_removed(desk: Desk
     while not any(_busy(pid) for pid in _started_by(process.pid)):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=90)[1]  # the statement has no end of its own
-    assert process.returncode == 130, told
-    assert "interrupted" in told
-    assert "left" not in told
+    reported = process.communicate(timeout=90)[1]  # the statement has no end of its own
+    assert process.returncode == 130, reported
+    assert "interrupted" in reported
+    assert "left" not in reported
     assert file.read_bytes() == before
     assert desk.leftovers() == []
 
@@ -170,10 +170,10 @@ def _started_by(pid: int) -> list[int]:
 def _busy(pid: int) -> bool:
     """Whether a worker has computed for longer than its start takes."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        reported = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     except OSError:
         return False
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK") > 4
+    return (int(reported[11]) + int(reported[12])) / os.sysconf("SC_CLK_TCK") > 4
 
 
 CUT_OFF = """

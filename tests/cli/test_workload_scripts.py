@@ -57,8 +57,8 @@ def bank(desk: Desk, *statements: str, script: str = SCRIPT) -> None:
         "\\set aid random(1, 100)\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n",
         encoding="utf-8",
     )
-    told = "".join(f"[[statement]]\n{one}\n" for one in statements)
-    (folder / "workload.toml").write_text(TABLES + told, encoding="utf-8")
+    reported = "".join(f"[[statement]]\n{one}\n" for one in statements)
+    (folder / "workload.toml").write_text(TABLES + reported, encoding="utf-8")
 
 
 TPCB = f'name = "tpcb"\npgbench = "tpcb.sql"\nvariations = 20\n{CHECKED}'
@@ -163,7 +163,7 @@ def test_scripts_and_statements_are_mixed_by_their_weights(desk: Desk) -> None:
         ('name = "a"\nmix = { a = 0 }', SCRIPT, "mix"),
     ],
 )  # fmt: skip
-def test_what_is_no_script_is_told(desk: Desk, statement: str, script: str, words: str) -> None:
+def test_what_is_no_script_is_reported(desk: Desk, statement: str, script: str, words: str) -> None:
     bank(desk, statement, script=script)
     ran = desk.run("run", "./bank", "--on", "sqlite", "--dry-run")
     assert ran.returncode == 2, ran.stdout

@@ -215,7 +215,7 @@ def test_a_link_that_does_not_lead_both_ways_is_caught(client: Client, statement
 
 
 @pytest.mark.parametrize("client", ["sqlite?durability=none"], indirect=True)
-def test_a_part_that_users_do_not_find_is_told(client: Client) -> None:
+def test_a_part_that_users_do_not_find_is_reported(client: Client) -> None:
     spoil(client, "DELETE FROM part")
     with pytest.raises(EngineError, match=r"has no part \d+"):
         client.users(READERS, 0, DURATION_NS, None)

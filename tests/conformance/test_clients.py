@@ -181,7 +181,7 @@ def test_an_undeclared_measure_is_a_gap_with_its_reason(client: Client) -> None:
 
 
 @pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
-def test_a_measure_that_does_not_exist_is_told(client: Client) -> None:
+def test_a_measure_that_does_not_exist_is_reported(client: Client) -> None:
     with pytest.raises(EngineError, match="lok-up") as caught:
         client.measure("lok-up", 1)
     assert "lookup" in caught.value.message + caught.value.hint

@@ -155,7 +155,7 @@ def test_a_socket_folder_too_deep_for_the_kernel_is_placed_elsewhere(scratch: Pa
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another account")
-def test_a_folder_the_server_cannot_enter_is_told(scratch: Path) -> None:
+def test_a_folder_the_server_cannot_enter_is_reported(scratch: Path) -> None:
     scratch.chmod(0o700)
     engine = PostgresqlEngine(Variant("postgresql"), scratch, "run1")
     with pytest.raises(EngineError, match="cannot enter") as caught:

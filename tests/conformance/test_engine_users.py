@@ -107,7 +107,7 @@ def test_users_leave_the_engine_as_it_was(engine: Engine):
     asked = Request(samples.said(engine, changed), *answer_of_rows(row))
     assert closed(engine, [asked]).status == "ok"
     assert engine.fetch(samples.said(engine, changed)) == row
-    differing = {key for key, told in engine.terms().items() if before.get(key) != told}
+    differing = {key for key, reported in engine.terms().items() if before.get(key) != reported}
     assert differing <= {"round_trip_ns"}
 
 

@@ -37,8 +37,8 @@ def is_direct(path: Path, pid: int | str = "self") -> bool:
     found = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         if os.path.realpath(entry) == str(path.resolve()):
-            told = Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text()
-            flags = int(re.search(r"flags:\t(\d+)", told)[1], 8)
+            reported = Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text()
+            flags = int(re.search(r"flags:\t(\d+)", reported)[1], 8)
             if pid == "self":
                 assert flags & os.O_DIRECT == fcntl.fcntl(int(entry.name), fcntl.F_GETFL) & (
                     os.O_DIRECT
@@ -82,9 +82,9 @@ class Piece:
 
     def __init__(self, lines: list[str]) -> None:
         self.first, self.end = (int(part, 16) for part in lines[0].split()[0].split("-"))
-        told = dict(line.split(":", 1) for line in lines[1:])
-        self.resident_bytes = int(told["Rss"].split()[0]) * 1024
-        self.huge = "hg" in told["VmFlags"].split()
+        reported = dict(line.split(":", 1) for line in lines[1:])
+        self.resident_bytes = int(reported["Rss"].split()[0]) * 1024
+        self.huge = "hg" in reported["VmFlags"].split()
 
 
 def cache_pieces() -> list[Piece]:
@@ -254,8 +254,8 @@ def syncs_of(folder: Path, durability: str, users: int, *tracer: str) -> int:
     command = [*tracer, sys.executable, "-c", COMMITTER, str(folder / "a"), durability, str(users)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not done.stderr
-    counted, told = done.stdout.split()
-    assert told == durability
+    counted, reported = done.stdout.split()
+    assert reported == durability
     return int(counted)
 
 

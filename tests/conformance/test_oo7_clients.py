@@ -141,7 +141,7 @@ def test_the_terms_are_the_contracts(client: Client) -> None:
         assert terms[tactic] == client.tactic(tactic), tactic
 
 
-def test_a_measure_that_does_not_exist_is_told(client: Client) -> None:
+def test_a_measure_that_does_not_exist_is_reported(client: Client) -> None:
     with pytest.raises(EngineError, match="T11"):
         client.measure("T11", 1)
 

@@ -89,7 +89,7 @@ def place(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_answers_are_the_oracles_and_the_round_trip_is_told(
+def test_answers_are_the_oracles_and_the_round_trip_is_reported(
     client_at: MakeClient, place: str
 ) -> None:
     client = client_at(place)
@@ -166,7 +166,7 @@ def test_a_cable_without_our_mark_is_left_alone(scratch: Path) -> None:
 
 
 @pytest.mark.parametrize("lacking", ["right", "program"])
-def test_where_it_is_not_permitted_the_reason_is_told(
+def test_where_it_is_not_permitted_the_reason_is_reported(
     client_at: MakeClient, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:
     if lacking == "right":

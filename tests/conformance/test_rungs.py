@@ -76,14 +76,16 @@ def test_a_write_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> N
 
 
 @pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE, APPEND])
-def test_the_engines_own_timers_tell_a_part_of_what_a_clock_does(loaded: Engine, text: str) -> None:
+def test_the_engines_own_timers_report_a_part_of_what_a_clock_does(
+    loaded: Engine, text: str
+) -> None:
     def ask() -> None:
         with loaded.taken_back():
             begun_ns = clock_ns()
-            told = loaded.own_times(said(loaded, text))
+            reported = loaded.own_times(said(loaded, text))
             elapsed_ns = clock_ns() - begun_ns
-        assert all(0 <= ns <= elapsed_ns for ns in told.values())
-        assert sum(told.values()) > 0 or not told
+        assert all(0 <= ns <= elapsed_ns for ns in reported.values())
+        assert sum(reported.values()) > 0 or not reported
 
     stay_unless_unsupported(loaded, ask)
 

@@ -58,7 +58,7 @@ def test_every_trial_leaves_what_the_oracle_says(client: Client) -> None:
             assert answer(client, measure, iteration) == wanted(measure, iteration)
 
 
-def test_an_engine_that_counts_its_log_tells_it(client: Client) -> None:
+def test_an_engine_that_counts_its_log_reports_it(client: Client) -> None:
     found = client.measure("tpca-random", 1)
     assert (found.log_bytes is not None) == (client.name == "lode")
     # Each word of three records and half of one in the ring become others.

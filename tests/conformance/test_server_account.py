@@ -43,9 +43,9 @@ def test_programs_in_a_closed_environment_are_copied_once(
     for program in ("postgres", "initdb"):
         command = [str(programs / program), "--version"]
         subprocess.run(command, check=True, cwd="/", capture_output=True, **account.process_options)
-    stamp = programs.stat().st_ctime_ns
+    moment = programs.stat().st_ctime_ns
     assert binaries(account) == programs
-    assert programs.stat().st_ctime_ns == stamp
+    assert programs.stat().st_ctime_ns == moment
     assert len(list(cache.iterdir())) == 1
 
 
@@ -53,7 +53,9 @@ def test_the_account_is_never_root() -> None:
     assert server_account().uid != 0
 
 
-def test_a_missing_server_is_told_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_is_reported_with_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(postgresql_binaries, "find_spec", lambda _: None)
     with pytest.raises(EngineError, match="not installed") as caught:
         binaries(server_account())

@@ -121,7 +121,7 @@ def test_an_unknown_setting_is_refused_before_anything_starts(text: str) -> None
 
 
 @pytest.mark.parametrize("text", REFUSED_BY_THE_SERVER)
-def test_a_setting_that_a_server_does_not_take_is_told_at_its_start(
+def test_a_setting_that_a_server_does_not_take_is_reported_at_its_start(
     start: Start, text: str
 ) -> None:
     with pytest.raises(LoadstoneError) as caught:

@@ -41,7 +41,7 @@ def test_one_within_its_limit_is_left_alone(engine: Engine) -> None:
         assert engine.fetch(one) == [(7,)]
 
 
-def test_an_error_of_the_statement_itself_is_told_as_it_is(engine: Engine) -> None:
-    with pytest.raises(Exception, match=r".") as told, StatementLimit(engine, 10 * SOON_NS):
+def test_an_error_of_the_statement_itself_is_reported_as_it_is(engine: Engine) -> None:
+    with pytest.raises(Exception, match=r".") as reported, StatementLimit(engine, 10 * SOON_NS):
         engine.fetch("nonsense")
-    assert not isinstance(told.value, StatementEndedError)
+    assert not isinstance(reported.value, StatementEndedError)

@@ -62,7 +62,7 @@ def every_switch(system: System) -> Iterator[tuple[Tactic, Variant]]:
             yield tactic, replace(system.variant, tactics=((tactic.name, value),))
 
 
-def told(system: System) -> dict[str, str]:
+def reported(system: System) -> dict[str, str]:
     return {key: value for key, value in system.terms().items() if key not in MEASURED}
 
 
@@ -96,7 +96,7 @@ def assert_right(engine: Engine) -> None:
 
 @pytest.mark.parametrize("name", [quick_or_slow(name) for name in sorted(ENGINES)], indirect=True)
 def test_every_value_is_switched_to_and_back_on_the_same_data(held: Engine, scratch: Path) -> None:
-    plain, before = held.variant, told(held)
+    plain, before = held.variant, reported(held)
     for tactic, variant in every_switch(held):
         if not held.same_data(plain, variant):
             continue
@@ -104,16 +104,16 @@ def test_every_value_is_switched_to_and_back_on_the_same_data(held: Engine, scra
             with suppress(UnsupportedError, EngineError, InputError):
                 held.switch(variant)
             held.switch(plain)
-            assert told(held) == before, variant.name
+            assert reported(held) == before, variant.name
             continue
         held.switch(variant)
         assert held.variant == variant
-        switched = told(held)
+        switched = reported(held)
         assert switched[tactic.name] == dict(variant.tactics)[tactic.name]
         assert_right(held)
         assert switched == fresh_terms(held, plain, scratch)
         held.switch(plain)
-        assert told(held) == before, variant.name
+        assert reported(held) == before, variant.name
     assert_right(held)
 
 
@@ -125,7 +125,7 @@ def fresh_terms(engine: Engine, loaded: Variant, scratch: Path) -> dict[str, str
     fresh.variant = engine.variant
     try:
         fresh.start()
-        return told(fresh)
+        return reported(fresh)
     finally:
         fresh.stop()
         engine.start()
@@ -190,7 +190,7 @@ def test_every_optimizer_of_duckdb_is_a_tactic_that_it_obeys(make: MakeEngine) -
 
 
 def test_one_switch_takes_many_tactics(held: Engine) -> None:
-    plain, before = held.variant, told(held)
+    plain, before = held.variant, reported(held)
     last = {
         tactic.name: list(other_values(tactic))[-1]
         for tactic in held.capabilities.tactics.values()
@@ -200,13 +200,13 @@ def test_one_switch_takes_many_tactics(held: Engine) -> None:
     assert {name: held.terms()[name] for name in last} == last
     assert_right(held)
     held.switch(plain)
-    assert told(held) == before
+    assert reported(held) == before
 
 
 def test_a_switch_to_what_is_in_force_changes_nothing(held: Engine) -> None:
-    before = told(held)
+    before = reported(held)
     held.switch(held.variant)
-    assert told(held) == before
+    assert reported(held) == before
     assert_right(held)
 
 
@@ -218,7 +218,7 @@ def test_a_stopped_system_can_be_switched(held: Engine) -> None:
 
 
 def test_a_tactic_of_what_is_loaded_makes_other_data(held: Engine) -> None:
-    plain, before = held.variant, told(held)
+    plain, before = held.variant, reported(held)
     for tactic, variant in every_switch(held):
         assert held.same_data(variant, variant)
         if tactic.name not in SETS_OTHERS:
@@ -228,16 +228,16 @@ def test_a_tactic_of_what_is_loaded_makes_other_data(held: Engine) -> None:
                 held.switch(variant)
             assert caught.value.hint
     assert held.variant == plain
-    assert told(held) == before
+    assert reported(held) == before
 
 
 def test_an_undeclared_tactic_is_refused_and_changes_nothing(held: Engine) -> None:
-    plain, before = held.variant, told(held)
+    plain, before = held.variant, reported(held)
     for wrong in (("durability", "maybe"), ("colour", "red")):
         with pytest.raises(InputError):
             held.switch(replace(plain, tactics=(wrong,)))
     assert held.variant == plain
-    assert told(held) == before
+    assert reported(held) == before
 
 
 def test_another_engine_has_other_data(held: Engine) -> None:
@@ -249,7 +249,7 @@ def test_another_engine_has_other_data(held: Engine) -> None:
 def test_a_program_is_switched_to_every_value_and_back(text: str) -> None:
     try:
         with loaded_client(text) as client:
-            plain, before = client.variant, told(client)
+            plain, before = client.variant, reported(client)
             answer = client.measure("lookup", 1).checksum
             for tactic, variant in every_switch(client):
                 if (client.name, variant.tactics[0][1]) in CLIENTS_LEFT_OUT:
@@ -260,12 +260,12 @@ def test_a_program_is_switched_to_every_value_and_back(text: str) -> None:
                 client.switch(variant)
                 if not client.capabilities.stoppable:
                     client.load()
-                assert told(client)[tactic.name] == variant.tactics[0][1]
+                assert reported(client)[tactic.name] == variant.tactics[0][1]
                 assert client.measure("lookup", 1).checksum == answer, variant.name
                 client.switch(plain)
             if not client.capabilities.stoppable:
                 client.load()
-            assert told(client) == before
+            assert reported(client) == before
     except EngineError as missing:
         if text in ("zodb", "ladybug"):
             pytest.skip(missing.message)

@@ -115,12 +115,12 @@ def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
         server.execute("ALTER ROLE CURRENT_USER SET synchronous_commit TO off")
         server.execute("ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather TO 3")
         client._program = None  # type: ignore[attr-defined]
-        told = client.terms()
-        assert (told["durability"], told["parallelism"]) == ("none", "4")
+        reported = client.terms()
+        assert (reported["durability"], reported["parallelism"]) == ("none", "4")
 
 
 @pytest.mark.slow
-def test_an_index_that_is_gone_is_not_told() -> None:
+def test_an_index_that_is_gone_is_not_reported() -> None:
     with loaded_client("postgresql") as client:
         assert "part_build (build)" in client.terms()["setting.access"]
         server = client.instance  # type: ignore[attr-defined]

@@ -101,7 +101,7 @@ def test_what_was_there_once_and_is_there_twice_shows(
     assert copied.changes() == []
 
 
-def test_all_engines_tell_a_change_alike(engine: Engine, copied: TableCopy) -> None:
+def test_all_engines_report_a_change_alike(engine: Engine, copied: TableCopy) -> None:
     engine.run(f'UPDATE {engine.quote("t")} SET "share" = 0.1 WHERE "id" = 2')
     expected = [("came", 2, "b", 0.1), ("went", 2, "b", -2.5)]
     found = copied.changes()
@@ -111,7 +111,7 @@ def test_all_engines_tell_a_change_alike(engine: Engine, copied: TableCopy) -> N
     assert answers.checksum_of(found, 10) == answers.checksum_of(expected, 10)
 
 
-def test_a_table_that_does_not_become_what_it_was_is_told(
+def test_a_table_that_does_not_become_what_it_was_is_reported(
     engine: Engine, copied: TableCopy, key: tuple[str, ...]
 ) -> None:
     if not key:

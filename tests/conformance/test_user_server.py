@@ -76,7 +76,7 @@ def test_a_users_server_is_not_stopped(connect: Connect) -> None:
     assert len(as_rows(engine.read("SELECT * FROM t"))) == len(rows())
 
 
-def test_terms_tell_what_the_server_has(connect: Connect) -> None:
+def test_terms_report_what_the_server_has(connect: Connect) -> None:
     engine = connect("?parallelism=2&durability=none&join=hash")
     engine.start()
     terms = engine.terms()
@@ -153,7 +153,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", sorted(WRONG))
-def test_what_is_wrong_is_told_with_place_and_remedy(
+def test_what_is_wrong_is_reported_with_place_and_remedy(
     server: UserServer, connect: Connect, case: str
 ) -> None:
     changes, remedy = WRONG[case]
@@ -162,14 +162,14 @@ def test_what_is_wrong_is_told_with_place_and_remedy(
     assert remedy in error.hint
 
 
-def test_a_missing_server_is_told(connect: Connect) -> None:
+def test_a_missing_server_is_reported(connect: Connect) -> None:
     port = free_port()
     error = _refusal(connect(url=f"postgresql://alice:{quote(SECRET, safe='')}@127.0.0.1:{port}/x"))
     assert f"127.0.0.1:{port}" in error.message
     assert "pg_isready" in error.hint
 
 
-def test_a_user_who_may_not_create_is_told(server: UserServer, connect: Connect) -> None:
+def test_a_user_who_may_not_create_is_reported(server: UserServer, connect: Connect) -> None:
     with server.owner() as connection:
         connection.execute("REVOKE CREATE ON DATABASE app FROM alice")
     try:
@@ -249,7 +249,7 @@ def test_the_secret_is_in_no_name_and_no_term(server: UserServer, connect: Conne
         assert secret not in Path("/proc/self/cmdline").read_text()
 
 
-def test_a_wrong_parameter_is_told(connect: Connect) -> None:
+def test_a_wrong_parameter_is_reported(connect: Connect) -> None:
     with pytest.raises(InputError, match="paralelism"):
         connect("?paralelism=2").start()
 

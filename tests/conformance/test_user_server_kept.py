@@ -179,7 +179,7 @@ def crew_of(url: str, claim: scratch.Claim, operation: str = "min-heap") -> Vari
     return VariantWorker((variant,), engine, claim, planned.plan, planned.benchmark)
 
 
-def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(
+def test_what_cannot_be_reached_after_a_worker_was_replaced_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
@@ -192,9 +192,9 @@ def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(
             connection.execute(rules.encode())
         with pytest.raises(EngineError):
             worker.open()
-        told = worker.close()
-        assert "may be left" in told
-        assert f"loadstone clean --on {brief.url(secret=None)}" in told
+        reported = worker.close()
+        assert "may be left" in reported
+        assert f"loadstone clean --on {brief.url(secret=None)}" in reported
         with brief.owner() as connection:
             connection.execute("ALTER ROLE alice LOGIN")
         again = crew_of(brief.url(), replace(claim, resumed=True))

@@ -224,7 +224,7 @@ def test_another_program_that_has_the_file_mapped_is_no_proof_of_cold(
             assert found.reason
 
 
-def test_a_file_that_another_program_has_locked_is_told(
+def test_a_file_that_another_program_has_locked_is_reported(
     plain: UserFile, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_session, "BUSY_MS_MAX", 1)
@@ -300,7 +300,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", sorted(WRONG))
-def test_what_cannot_be_measured_is_told_and_stays_as_it_is(
+def test_what_cannot_be_measured_is_reported_and_stays_as_it_is(
     plain: UserFile, connect: Connect, case: str
 ) -> None:
     spoil, message = WRONG[case]

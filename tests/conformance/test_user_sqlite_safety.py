@@ -109,7 +109,7 @@ def crew_of(url: str, claim: scratch.Claim) -> VariantWorker:
     return VariantWorker((variant,), engine, claim, planned.plan, planned.benchmark)
 
 
-def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(
+def test_what_cannot_be_reached_after_a_worker_was_replaced_is_reported(
     user: UserFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
@@ -122,9 +122,9 @@ def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(
         user.path.rename(away)
         with pytest.raises(EngineError):
             worker.open()
-        told = worker.close()
-        assert "may be left" in told
-        assert f"loadstone clean --on {user.url}" in told
+        reported = worker.close()
+        assert "may be left" in reported
+        assert f"loadstone clean --on {user.url}" in reported
         away.rename(user.path)
         variant: Variant = worker.variant
         for left in SqliteEngine.sweep(variant):

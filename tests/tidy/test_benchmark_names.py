@@ -90,11 +90,15 @@ def named(texts: Mapping[str, str], names: list[str]) -> list[tuple[str, str, st
         for name in names
     }
     return [
-        (path, name, f"{PACKAGE}{path}:{line}: {told.strip()[:60]!r} names the benchmark {name}")
+        (
+            path,
+            name,
+            f"{PACKAGE}{path}:{line}: {reported.strip()[:60]!r} names the benchmark {name}",
+        )
         for path, text in held(texts)
-        for line, told in said(path, text)
+        for line, reported in said(path, text)
         for name, pattern in patterns.items()
-        if pattern.search(CAMEL.sub("_", told))
+        if pattern.search(CAMEL.sub("_", reported))
     ]
 
 

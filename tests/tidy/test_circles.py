@@ -133,7 +133,7 @@ def imported(texts: Mapping[str, str]) -> dict[str, set[str]]:
 def python_circles(texts: Mapping[str, str]) -> list[str]:
     """Of each module that reaches itself, the shortest way."""
     arrows = imported(texts)
-    told = []
+    reported = []
     for start in sorted(arrows):
         ways = {target: [start, target] for target in arrows[start]}
         open_ends = list(ways)
@@ -143,8 +143,8 @@ def python_circles(texts: Mapping[str, str]) -> list[str]:
                 ways[target] = [*ways[at], target]
                 open_ends.append(target)
         if start in ways:
-            told.append(" -> ".join(ways[start]))
-    return told
+            reported.append(" -> ".join(ways[start]))
+    return reported
 
 
 def test_no_modules_of_the_package_import_each_other_in_a_circle(texts):
@@ -164,6 +164,6 @@ def test_a_circle_of_python_modules_is_seen():
     assert python_circles(planted) == []
     for_types = "if TYPE_CHECKING:\n    from loadstone.plan.a import Two\n"
     planted[PACKAGE + "plan/c.py"] += f"from typing import TYPE_CHECKING\n{for_types}"
-    told = python_circles(planted)
-    assert len(told) == 3
-    assert told[0] == "plan/a.py -> plan/b.py -> plan/c.py -> plan/a.py"
+    reported = python_circles(planted)
+    assert len(reported) == 3
+    assert reported[0] == "plan/a.py -> plan/b.py -> plan/c.py -> plan/a.py"

@@ -1,7 +1,7 @@
 """Continuous integration runs every test: what `make check` leaves out is left out nowhere else.
-And no test of a check meets an outdated core.
+And no test of a check meets a stale core.
 
-For the core of a check: `make develop` comes first, always; Cargo decides what is outdated, and the
+For the core of a check: `make develop` comes first, always; Cargo decides what is stale, and the
 old build is gone before. Whatever imports the core is then told where the new one lies, before the
 installed wheel; and all that it starts finds the same.
 """
@@ -63,7 +63,7 @@ def commands_of(folder: Path, makefile: str, target: str) -> list[str]:
     return done.stdout.replace("\\\n", " ").splitlines()
 
 
-def outdated(folder: Path, makefile: str, target: str) -> list[str]:
+def stale(folder: Path, makefile: str, target: str) -> list[str]:
     """The commands of a target that could meet a core that is not of the sources as they are."""
     commands = commands_of(folder, makefile, target)
     developed = f"PYTHONPATH={folder}/target/developed "
@@ -88,13 +88,13 @@ def test_continuous_integration_runs_every_test(texts):
 
 
 @pytest.mark.parametrize("target", [*ON_DEVELOPED, *ON_THE_WHEEL])
-def test_no_target_meets_an_outdated_core(texts, tmp_path, target):
+def test_no_target_meets_a_stale_core(texts, tmp_path, target):
     assert any(map(ON_THE_CORE.search, commands_of(tmp_path, texts["Makefile"], target)))
-    assert outdated(tmp_path, texts["Makefile"], target) == []
-    # Nor once it is built: nothing but Cargo knows what is outdated.
+    assert stale(tmp_path, texts["Makefile"], target) == []
+    # Nor once it is built: nothing but Cargo knows what is stale.
     for made in ("target/developed", "develop", ".venv/.installed"):
         (tmp_path / made).mkdir(parents=True, exist_ok=True)
-    assert outdated(tmp_path, texts["Makefile"], target) == []
+    assert stale(tmp_path, texts["Makefile"], target) == []
 
 
 def test_all_that_a_test_starts_has_the_core_of_the_test(tmp_path):
@@ -122,7 +122,7 @@ ALL = (
 
 
 @pytest.mark.parametrize(
-    ("makefile", "script", "told"),
+    ("makefile", "script", "reported"),
     [
         (ALL.replace("SIDE)\n", 'SIDE) -m "not slow"\n'), "make test\n", "all tests in Python"),
         (ALL.replace("SIDE)\n", "SIDE) --prepared\n"), "make test\n", "all tests in Python"),
@@ -132,14 +132,14 @@ ALL = (
         (ALL, "make check\n", ".ci/run"),
     ],
 )
-def test_a_missing_step_is_seen(makefile, script, told):
+def test_a_missing_step_is_seen(makefile, script, reported):
     (complaint,) = left_out({"Makefile": makefile, ".ci/run": script})
-    assert told in complaint
+    assert reported in complaint
     assert left_out({"Makefile": ALL, ".ci/run": "make test\n"}) == []
 
 
 @pytest.mark.parametrize(
-    ("target", "was", "now", "told"),
+    ("target", "was", "now", "reported"),
     [
         ("fast", "fast: develop", "fast:", "builds no core"),
         ("check", "types: develop", "types: $(VENV)/.installed", "builds no core"),
@@ -150,10 +150,10 @@ def test_a_missing_step_is_seen(makefile, script, told):
         ("bench", "bench: $(VENV)/.installed", "bench: develop", "does not use the wheel"),
     ],
 )
-def test_a_core_that_may_be_outdated_is_seen(texts, tmp_path, target, was, now, told):
+def test_a_core_that_may_be_stale_is_seen(texts, tmp_path, target, was, now, reported):
     makefile = texts["Makefile"]
     assert was in makefile
     (tmp_path / "develop").touch()
-    complaints = outdated(tmp_path, makefile.replace(was, now), target)
+    complaints = stale(tmp_path, makefile.replace(was, now), target)
     assert complaints
-    assert told in complaints[0]
+    assert reported in complaints[0]

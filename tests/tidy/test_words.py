@@ -2,7 +2,7 @@
 in the field's words: one word for each thing, none of those that it replaced."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 
 import pytest
@@ -107,7 +107,9 @@ REPLACED = {
     "harness overhead": r"(?<!\.)floors?(?!\()",
     "median": r"middles|middle_ns|_middle|the middle of what",
     "interleaved group": r"units? of interleaving",
-    "block; interleaved": r"by_turn|in turns|TURN_|_Turn\b|\b_turn\b",
+    "block; interleaved; alternate": r"by_turn|in turns|(?:takes?|taking|took) turns|by turns"
+    r"|a turn"
+    r"|(?:its|their|his|whose|'s) turns?|(?:first|last|next|each|such) turn",
     "mark": r"announces?",
     "idle states disabled": r"awake",
     "re-implemented; replaced": r"reviv(?:e[ds]?|als?)",
@@ -127,6 +129,9 @@ OF_LODE = {
     "frame budget; permit": r"shelf|rooms?(?= of the cache)",
     "corruption": r"struct damaged|struct fault",
     "second-chance bit": r"watched(?=,| all|: bool)",
+    "offset hint": r"guess(?:es|ed)?",
+    "read; try_read": r"(?:a|an|one|each|every|no|last|first|the|in) looks?(?! up|-up|_)",
+    "wait state": r"fates?",
     "`locks=database`": r"locks=table",
 }
 """The same of words that elsewhere mean something else."""
@@ -173,6 +178,121 @@ ALLOWED = {
 """(The word of now, files) -> why the one that it replaced may stand there."""
 
 
+CODE = {
+    ".rs": r'//[^\n]*|\'(?:[^\'\\\n]|\\.)\'|b?r(#*)"(?:[^"]|"(?!\1))*"\1|b?"(?:[^"\\]|\\.)*"',
+    ".py": r'#[^\n]*|\w{0,2}"""(?:[^\\]|\\.)*?"""|\w{0,2}"(?:[^"\\\n]|\\.)*"',
+    ".toml": r'#[^\n]*|"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\n]|\\.)*"',
+    ".css": r"/\*.*?\*/|:[^;{}]*[;}]",
+    ".j2": r"\{#.*?#\}|[>}][^<{]*[<{]|[a-z]-?anchor=\"\w+\"",
+}
+"""The end of a file's name -> its comments and strings, in which words are no names."""
+SKIPPED = {end: re.compile(rf"{skip}|([A-Za-z_][\w-]*)", re.DOTALL) for end, skip in CODE.items()}
+SENTENCE_WORDS = 5
+"""So many words and more in a name, a test's, are a sentence: read as prose."""
+NAMES = {
+    "block; round": (r"turns?", "", "the word of prose: in turn, turn into"),
+    "median": (
+        r"middles?",
+        "python/loadstone/statistics python/loadstone/analysis python/loadstone/report "
+        "python/loadstone/run selfbench crates/measure",
+        "elsewhere a place: a node is split in the middle",
+    ),
+    "mark start, mark end": (r"post(?:s|ed)?", "", ""),
+    "export state, import state": (
+        r"learn|leave",
+        "python/loadstone/engines python/loadstone/benchmarks python/loadstone/clients "
+        "python/loadstone/worker",
+        "elsewhere a client leaves, a word of prose",
+    ),
+    "interleaved group": (r"units?", "python/loadstone/run", "elsewhere of measurement"),
+    "stage": (r"scale(?<!first_scale)", "python/loadstone/run", "elsewhere a benchmark's size"),
+    "cell summary": (r"figure_(?:of_)?cell|cell_figures?", "", "a figure is also any number"),
+    "offset hint": (r"guess(?:es|ed)?", "crates/lode", "elsewhere of estimates"),
+    "try_read, inspect": (r"look(?:s|ed)?(?!_ups?\b|_up_)", "crates/lode", "elsewhere of Python"),
+    "prefetch": (
+        r"fetch(?:ed|es)?(?!_(?:add|sub|max|min|update|or|and))",
+        "crates/lode/src/pages crates/lode/src/buffer crates/lode/src/heap crates/lode/src/btree "
+        "crates/lode/src/hash crates/lode/src/links",
+        "a client does fetch pages from a server, and atomics fetch",
+    ),
+    "forwarding stub, relocated record": (
+        r"forwards?|bod(?:y|ies)",
+        "crates/lode/src/heap crates/lode/src/slotted",
+        "elsewhere a direction, and the body of a record of the log",
+    ),
+    "free space; frame budget": (r"rooms?", "crates/lode", "elsewhere of modules"),
+    "permit": (r"taken", "crates/lode/src/buffer", "elsewhere a word of prose"),
+    "prefetcher": (r"hands", "crates/lode crates/query", ""),
+    "pinned; lock set": (r"held", "crates/lode/src", "elsewhere of processors and tactics"),
+    "unpacked node": (r"draft(?:s|ed)?", "crates/lode", "a query plan has a draft"),
+    "split, merge, collapse root": (
+        r"cuts?|join(?:s|ed)?|lower(?:ed)?", "crates/lode/src/btree", "elsewhere of files",
+    ),
+    "stale": (r"outdated", "", ""),
+    "version": (r"stamp(?:s|ed)?", "", ""),
+    "allocation hint": (
+        r"near",
+        "crates/lode/src/heap crates/lode/src/hash crates/lode/src/links crates/lode/src/space",
+        "elsewhere a distance",
+    ),
+    "logged, unlogged; reported": (r"told|tells?", "", ""),
+    "unlogged": (r"fresh", "crates/lode", "elsewhere a fresh tuple"),
+    "before image": (r"kept", "crates/lode", "elsewhere a word of prose"),
+    "wait state": (r"fates?", "", ""),
+    "corruption": (
+        r"damaged|faults?",
+        "crates/lode/src/btree crates/lode/src/hash crates/lode/src/heap crates/lode/src/log "
+        "crates/lode/src/slotted crates/lode/src/columns crates/lode/src/disk",
+        "elsewhere of a page that is not in memory, and of a query's text",
+    ),
+    "add resident, remove resident": (
+        r"settles?|settled|leaves?|leave_\w+", "crates/lode/src/buffer", "a relation is settled",
+    ),
+}  # fmt: skip
+"""The word of now -> (words that it replaced, as words of a name; the folders in which they are
+banned, empty: everywhere; the reason why not elsewhere)."""
+OLD_NAMES = {
+    now: (re.compile(rf"(?<![a-z])(?:{old})(?![a-z])"), tuple(folders.split()) or ("",))
+    for now, (old, folders, _) in NAMES.items()
+}
+
+
+def names(path: str, text: str) -> Iterator[tuple[int, str]]:
+    """(place, name) of each name in a file's code, and of the file itself."""
+    yield 0, path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    if pattern := SKIPPED.get(path[path.rfind(".") :]):
+        for match in pattern.finditer(text):
+            if name := match[match.lastindex or 0] if match.lastindex == pattern.groups else None:
+                yield match.start(), name
+
+
+def words_of(name: str) -> str:
+    """`TwoWords`, `two_words` and `two-words` as `two_words`."""
+    return CAMEL.sub("_", name).replace("-", "_").lower().strip("_")
+
+
+def replaced_names(texts: Mapping[str, str]) -> list[str]:
+    """Names of which a word is one that was replaced."""
+    complaints = []
+    for path, text in texts.items():
+        patterns = [
+            (now, pattern)
+            for now, (pattern, folders) in OLD_NAMES.items()
+            if path.startswith(folders)
+        ]
+        known: dict[str, list[str]] = {}
+        for place, name in names(path, text) if not path.startswith(UNREAD) else ():
+            if name not in known:
+                words = words_of(name)
+                is_name = words.count("_") + 1 < SENTENCE_WORDS
+                known[name] = [now for now, old in patterns if is_name and old.search(words)]
+            complaints += [
+                f"{path}:{text.count(chr(10), 0, place) + 1}: of {name!r} a word is {now} now"
+                for now in known[name]
+            ]
+    return complaints
+
+
 def replaced_words(texts: Mapping[str, str]) -> list[str]:
     complaints = []
     for path, text in texts.items():
@@ -200,6 +320,61 @@ def replaced_words(texts: Mapping[str, str]) -> list[str]:
 def test_each_thing_has_the_fields_word(texts):
     complaints = replaced_words(texts)
     assert not complaints, "\n".join(complaints)
+
+
+def test_no_name_has_a_replaced_word(texts):
+    complaints = replaced_names(texts)
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("crates/query/src/a.rs", "let a = '\"'; fn turn_away() {}"),
+        ("crates/measure/src/a.rs", 'let x = "a"; let middle_ns = 1;'),
+        ("crates/lode/src/heap/a.rs", "struct NoRoom;"),
+        ("crates/lode/src/heap/a.rs", "enum Fit { ForwardHere }"),
+        ("crates/lode/src/buffer/a.rs", "let pages_taken = 0;"),
+        ("crates/lode/src/shared/a.rs", "enum Origin { Kept }"),
+        ("crates/lode/src/lock/a.rs", "struct HeldLocks;"),
+        ("crates/lode/src/btree/a.rs", "fn cut_leaf() {}"),
+        ("crates/lode/src/a.rs", "let page_stamp = 1;"),
+        ("crates/lode/src/hash/a.rs", "let near = page;"),
+        ("crates/lode/src/a.rs", "struct Hands(u8);"),
+        ("crates/lode/tests/a.rs", "enum Fate {}"),
+        ("crates/lode/tests/a.rs", "fn look_after(x: u8) {}"),
+        ("crates/lode/src/hash/a.rs", "fn is_damaged() {}"),
+        ("crates/clients/src/told.rs", ""),
+        ("python/loadstone/run/a.py", "turns_ns = 1"),
+        ("python/loadstone/run/a.py", '"""Text."""\n\nclass Unit:\n    pass\n'),
+        ("python/loadstone/analysis/a.py", "class TermsTold:\n    pass\n"),
+        ("python/loadstone/worker/a.py", "def learn(self):\n    pass\n"),
+        ("python/loadstone/engines/a/tactics.toml", "[tell-rungs]\n"),
+        ("python/loadstone/report/page/a.css", ".strip .middle { color: red }\n"),
+        ("python/loadstone/report/page/a.html.j2", '<p class="middle">{{ a }}</p>\n'),
+        ("python/loadstone/report/page/a.html.j2", "<p>{{ reported.middle }}</p>\n"),
+    ],
+)  # fmt: skip
+def test_a_replaced_word_is_seen_in_a_name(path, text):
+    assert len(replaced_names({path: text})) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("crates/query/src/a.rs", '// turn\nlet x = "a turn";'),
+        ("crates/lode/src/a.rs", "fn look_up() {}"),
+        ("crates/lode/src/a.rs", "fn a_page_that_was_kept_is_read() {}"),
+        ("crates/lode/src/buffer/a.rs", "word.fetch_add(1)"),
+        ("crates/lode/src/btree/a.rs", "let middle = at;"),
+        ("python/loadstone/run/a.py", '"""A turn."""\nreturned = "turn"  # turn\n'),
+        ("python/loadstone/report/page/a.css", "td { vertical-align: middle; }\n"),
+        ("python/loadstone/report/page/a.html.j2", "<b>middle</b>\n"),
+        ("docs/a.md", "the turn"),
+    ],
+)
+def test_a_word_that_is_no_name_is_left_alone(path, text):
+    assert replaced_names({path: text}) == []
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,10 @@ def made(verdict: str) -> Step:
 
 
 def test_a_change_over_releases_that_were_not_measured_names_both_ends() -> None:
-    (told,) = text.sentences([made("slower")], lambda step: 3)
-    assert "after 1.0.0, by 2.0.0 (3 releases between not measured)" in told
-    (told,) = text.sentences([made("slower")], lambda step: 0)
-    assert "is slower in 2.0.0" in told
+    (reported,) = text.sentences([made("slower")], lambda step: 3)
+    assert "after 1.0.0, by 2.0.0 (3 releases between not measured)" in reported
+    (reported,) = text.sentences([made("slower")], lambda step: 0)
+    assert "is slower in 2.0.0" in reported
 
 
 def test_the_formats_hold_each_step_with_its_interval() -> None:
@@ -153,8 +153,8 @@ def test_finer_steps_take_the_place_of_the_coarse_one() -> None:
 
 
 def test_releases_are_sorted_by_number_and_previews_left_out() -> None:
-    told = ["1.10.0", "1.9.0", "2.0.0rc1", "1.2.0.dev3", "1.9.0"]
-    assert releases.plain(told, short=False) == ("1.9.0", "1.10.0")
+    reported = ["1.10.0", "1.9.0", "2.0.0rc1", "1.2.0.dev3", "1.9.0"]
+    assert releases.plain(reported, short=False) == ("1.9.0", "1.10.0")
     assert releases.plain(["3.46.0.1", "3.46.0.0", "3.9.2.post1"], short=True) == (
         "3.9.2",
         "3.46.0",

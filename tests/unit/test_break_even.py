@@ -10,7 +10,7 @@ import pytest
 from report_fixture import make_run
 
 from loadstone import registry
-from loadstone.analysis.break_even import Paying, break_evens, untold
+from loadstone.analysis.break_even import Paying, break_evens, unreported
 from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.study import study_map
 from loadstone.benchmarks.ingres.benchmark import IngresBenchmark
@@ -111,13 +111,13 @@ def test_a_scale_between_that_is_off_the_line_is_named():
     assert found.pair("interpreted", "closures").bent == (210,)
 
 
-@pytest.mark.parametrize(("small", "large", "told"), [
+@pytest.mark.parametrize(("small", "large", "reported"), [
     ((5.0, 5.1, 4.9), (9.0, 9.1, 8.9), "never"),
     ((-5.0, -5.1, -4.9), (-9.0, -9.1, -8.9), "at once"),
     ((-5.0, -5.1, -4.9), (9.0, 9.1, 8.9), "only at first"),
 ])  # fmt: skip
-def test_what_never_and_what_at_once_is_ahead_says_so(small, large, told):
-    assert crossing_words(crossing(1, small * 4, 1000, large * 4)) == told
+def test_what_never_and_what_at_once_is_ahead_says_so(small, large, reported):
+    assert crossing_words(crossing(1, small * 4, 1000, large * 4)) == reported
 
 
 def test_what_may_be_none_has_no_bound():
@@ -164,14 +164,14 @@ def test_every_format_shows_the_break_even_and_the_papers_ten():
     (one,) = study["break_even"]
     pair = next(p for p in one["pairs"] if (p["slow"], p["fast"]) == ("interpreted", "closures"))
     assert pair["tuples_low"] < TRUTH["interpreted", "closures"] < pair["tuples_high"]
-    assert {told["told"]["name"] for told in study["enhancements"]} == {
+    assert {one["enhancement"]["name"] for one in study["enhancements"]} == {
         "DC-INGRES", "M-INGRES", "FS-INGRES", "MANGOS", "no parsing"}  # fmt: skip
 
 
 def test_a_change_stands_beside_the_switch_that_makes_it_today():
     run = record()
     found = study_map(run)
-    changes = {one.told.name: one for one in enhanced(run, found)}
+    changes = {one.reported.name: one for one in enhanced(run, found)}
     compiled = changes["DC-INGRES"]
     (row,) = [r for r in compiled.rows if r.operation == OPERATION and r.scale == 3360]
     assert [(then.table, round(then.gain, 2)) for then in row.then] == [("1", 2.09), ("2", 2.49)]
@@ -213,13 +213,13 @@ def test_a_benchmark_without_changes_and_one_scale_show_nothing():
 def test_every_change_of_the_paper_names_tables_and_switches_that_there_are():
     published = IngresBenchmark().published()
     numbers = {table.number: table.systems for table in published.tables}
-    for told in ENHANCEMENTS:
-        for number in told.tables:
-            assert {told.name, told.before} <= set(numbers[number])
+    for reported in ENHANCEMENTS:
+        for number in reported.tables:
+            assert {reported.name, reported.before} <= set(numbers[number])
     plan = plan_from({"benchmark": "ingres", "design": "two-ended"}, None).plan
     names = {switch.name for switch in plan.study.switches}
-    own = {name for told in ENHANCEMENTS if told.command == "loadstone study ingres"
-           for name in told.switches}  # fmt: skip
+    own = {name for reported in ENHANCEMENTS if reported.command == "loadstone study ingres"
+           for name in reported.switches}  # fmt: skip
     assert own <= names
     assert plan.rows == IngresBenchmark.study_scales
     at = {rows: {c.operation for c in plan.cells if c.rows == rows} for rows in plan.rows}
@@ -227,13 +227,13 @@ def test_every_change_of_the_paper_names_tables_and_switches_that_there_are():
     assert all(len(at[rows]) == 3 for rows in (1, 32760))
 
 
-def test_a_break_even_that_cannot_be_told_says_why():
+def test_a_break_even_that_cannot_be_reported_says_why():
     """An outside check found a study of four values and scales without a word on it."""
     run = record()
     failed = [replace(r, status="invalid") if r.cell.rows != 3360 else r for r in run.results]
     broken = replace(run, results=tuple(failed))
     found = study_map(broken)
-    (one,) = untold(broken, found, break_evens(broken, found))
+    (one,) = unreported(broken, found, break_evens(broken, found))
     assert (one.operation, one.tactic) == (OPERATION, "execution")
     assert (one.amiss, one.cells) == (8, 8)
     for name in ("html", "md"):
@@ -241,4 +241,4 @@ def test_a_break_even_that_cannot_be_told_says_why():
         assert "pays off is not told" in text, name
         assert "pays off is not told" not in registry.load_report(name)().render(run).decode()
     found = study_map(run)
-    assert not untold(run, found, break_evens(run, found))
+    assert not unreported(run, found, break_evens(run, found))

@@ -26,29 +26,29 @@ def found(taken, destination="relation"):
     return budget_of(result, destination)
 
 
-def by_name(told):
-    return {row.name: row for row in told.rows}
+def by_name(reported):
+    return {row.name: row for row in reported.rows}
 
 
 def test_the_rows_of_a_budget_add_up_to_the_elapsed_time():
-    for told in (found(budget()), found(budget(PROGRAMS)), found(budget(NOTHING))):
-        assert sum(row.elapsed_ns for row in told.rows) == pytest.approx(told.elapsed_ns)
-        assert sum(row.share for row in told.rows) == pytest.approx(1)
-        assert told.elapsed_ns == 3_000_000
+    for reported in (found(budget()), found(budget(PROGRAMS)), found(budget(NOTHING))):
+        assert sum(row.elapsed_ns for row in reported.rows) == pytest.approx(reported.elapsed_ns)
+        assert sum(row.share for row in reported.rows) == pytest.approx(1)
+        assert reported.elapsed_ns == 3_000_000
 
 
 def test_each_row_has_its_share_and_samples_their_interval():
-    told = found(budget())
-    rows = by_name(told)
+    reported = found(budget())
+    rows = by_name(reported)
     executor = rows["executor"]
     assert (executor.kind, executor.elapsed_ns) == (COMPONENT, 1_000_000)
     assert executor.share == pytest.approx(1 / 3)
     assert executor.share_low < executor.share < executor.share_high
     assert rows["kernel: sync"].kind == KERNEL
-    assert told.kernel_share == pytest.approx(0.05)
-    assert told.unclassified_share == pytest.approx(1 / 30)
+    assert reported.kernel_share == pytest.approx(0.05)
+    assert reported.unclassified_share == pytest.approx(1 / 30)
     assert rows["access method"].functions == (("sqlite3BtreeNext", pytest.approx(62.5 / 300)),)
-    kinds = {row.kind: row for row in told.rows}
+    kinds = {row.kind: row for row in reported.rows}
     assert kinds[WAITING].elapsed_ns == 400_000
     # 300 ms less 205 on the CPU, of which 3 were spent on reading the clock, less 40 of waiting.
     assert kinds[ASLEEP].elapsed_ns == pytest.approx(580_000)
@@ -59,9 +59,9 @@ def test_a_budget_closes_within_five_percent_and_no_further():
     assert found(budget()).closes
     assert found(budget()).residual_share == pytest.approx(2 / 300)
     for cpu_ns in (219_000_000, 187_000_000):
-        told = found(budget(cpu_ns=cpu_ns))
-        assert told.closes is False
-        assert abs(told.residual_share) == pytest.approx(16 / 300)
+        reported = found(budget(cpu_ns=cpu_ns))
+        assert reported.closes is False
+        assert abs(reported.residual_share) == pytest.approx(16 / 300)
 
 
 def test_time_that_the_sampler_cannot_see_is_no_residual():
@@ -78,8 +78,13 @@ def test_time_that_the_sampler_cannot_see_is_no_residual():
 def test_a_cell_that_nothing_was_measured_of_has_a_reason_and_no_rows():
     bare = dataclasses.replace(budget(NOTHING, "it died"), statements=0, elapsed_ns=0, threads=(),
                                blocks=(), rungs=())  # fmt: skip
-    told = found(bare)
-    assert (told.rows, told.ladder, told.observer, told.reason) == ((), (), None, "it died")
+    reported = found(bare)
+    assert (reported.rows, reported.ladder, reported.observer, reported.reason) == (
+        (),
+        (),
+        None,
+        "it died",
+    )
 
 
 def test_the_ladder_telescopes_to_the_statement():
@@ -111,7 +116,7 @@ def test_a_rung_without_times_has_its_reason_and_is_passed_over():
     )
 
 
-def test_another_plan_for_the_count_is_told():
+def test_another_plan_for_the_count_is_reported():
     rungs = {rung.rung: rung for rung in found(budget()).ladder}
     assert rungs["counted"].same_plan is True
     other = dataclasses.replace(budget(), rungs=(
@@ -123,9 +128,9 @@ def test_another_plan_for_the_count_is_told():
 
 
 def test_the_observer_s_cost_is_the_paired_ratio():
-    told = found(budget(slower=1.05))
-    assert told.observer.value == pytest.approx(1.05)
-    assert told.observer.low <= 1.05 <= told.observer.high
+    reported = found(budget(slower=1.05))
+    assert reported.observer.value == pytest.approx(1.05)
+    assert reported.observer.low <= 1.05 <= reported.observer.high
 
 
 def test_a_ladder_follows_where_the_rows_go():

@@ -77,7 +77,7 @@ class Script:
         each = [int(self.each_ns)] * len(ordinals)
         return Outcome(rungs=[RungTimes(rung, tuple(each)) for rung in rungs])
 
-    def tell_rungs(self, cell):
+    def report_rungs(self, cell):
         return Outcome()
 
 

@@ -23,7 +23,7 @@ from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Climb, Load, Open, Profile, StoredAt, TellRungs
+from loadstone.protocol.messages import Climb, Load, Open, Profile, ReportRungs, StoredAt
 from loadstone.worker import ladder_timer, profile
 from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.statement_requests import StatementRequests
@@ -137,10 +137,10 @@ def test_a_count_that_is_wrong_is_an_error(worker):
         worker.answer(Climb(msgspec.structs.replace(right, variations=(wrong,)), ("counted",)))
 
 
-def test_the_counting_rung_tells_its_statement_and_plan(worker):
-    (told,) = worker.answer(TellRungs(block(times=1), RUNGS)).rungs
-    assert (told.rung, told.plan) == ("counted", "SCAN t")
-    assert told.text.startswith("SELECT COUNT(*) FROM (SELECT")
+def test_the_counting_rung_reports_its_statement_and_plan(worker):
+    (reported,) = worker.answer(ReportRungs(block(times=1), RUNGS)).rungs
+    assert (reported.rung, reported.plan) == ("counted", "SCAN t")
+    assert reported.text.startswith("SELECT COUNT(*) FROM (SELECT")
 
 
 @pytest.mark.parametrize("planning_ns", [[7, 9, 8, 40, 1], []])
@@ -155,9 +155,9 @@ def test_own_times_are_medians_and_one_that_is_refused_leaves_the_rungs(
         raise EngineError("it has no such right")
 
     monkeypatch.setattr(SqliteEngine, "own_times", own_times)
-    told = worker.answer(TellRungs(block(times=1), RUNGS))
-    assert [rung.rung for rung in told.rungs] == ["counted"]
-    assert [(one.name, one.executions, one.elapsed_ns) for one in told.own_times] == (
+    reported = worker.answer(ReportRungs(block(times=1), RUNGS))
+    assert [rung.rung for rung in reported.rungs] == ["counted"]
+    assert [(one.name, one.executions, one.elapsed_ns) for one in reported.own_times] == (
         [("planning", 5, 8)] if planning_ns else []
     )
 
@@ -173,8 +173,8 @@ def test_phases_are_of_the_median_sample_and_add_up_to_its_time(worker, monkeypa
 
     monkeypatch.setattr(SqliteEngine, "run", phased)
     monkeypatch.setattr(ladder_timer, "OWN_TIMES_NS", 10**12)
-    told = worker.answer(TellRungs(block(times=1), RUNGS)).own_times
-    (rows, outside) = told
+    reported = worker.answer(ReportRungs(block(times=1), RUNGS)).own_times
+    (rows, outside) = reported
     assert (rows.name, rows.executions, rows.elapsed_ns) == ("rows", 5, 70)
     assert (outside.name, outside.executions) == ("outside its phases", 5)
     assert outside.elapsed_ns > 0
@@ -190,7 +190,7 @@ print(sampler.samples_programs, sampler.samples_kernel, sampler.reason)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
-def test_a_user_who_may_not_sample_the_kernel_is_told_so():
+def test_a_user_who_may_not_sample_the_kernel_is_reported_so():
     paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
     done = subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED], capture_output=True, text=True, check=False

@@ -107,7 +107,7 @@ def test_a_worker_refuses_what_is_no_request_and_serves_the_next(
     assert worker.ask(messages.Remove()) == messages.Done()
 
 
-def test_a_worker_that_cannot_tell_what_is_asked_ends_and_says_why(worker: Worker) -> None:
+def test_a_worker_that_cannot_report_what_is_asked_ends_and_says_why(worker: Worker) -> None:
     os.write(worker._down, b"nothing\n")
     with pytest.raises(WorkerDiedError) as found:
         worker.ask(messages.Remove())

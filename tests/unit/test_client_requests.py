@@ -38,7 +38,7 @@ def contents(worker: ClientRequests, stored: StoredAt) -> Any:
     return worker.look_up(LookUp(stored)).answer
 
 
-def test_parts_do_not_tell_one_database_from_the_other() -> None:
+def test_parts_do_not_report_one_database_from_the_other() -> None:
     assert _core.Oo1Oracle(PARTS, locality=False).answer("scan", 0) == SCAN
 
 
@@ -69,7 +69,7 @@ def test_a_database_that_another_worker_left_is_loaded_again(tmp_path) -> None:
     worker.remove()
 
 
-def test_readers_and_writers_at_once_are_told_apart(tmp_path) -> None:
+def test_readers_and_writers_at_once_are_reported_apart(tmp_path) -> None:
     worker = worker_in(tmp_path)
     worker.load(Load(LOCAL))
     block = Block("oo1", "1992", PARTS, "oo1", "client", "warm",

@@ -173,7 +173,7 @@ def test_terms_are_of_the_loaded_database(tmp_path: Path) -> None:
     worker.open(Open(Variant("sqlite", (("access", "objects"),)), str(tmp_path), "owner"))
     assert worker.terms().terms["setting.access"] == "none"
     worker.load(Load(STORED))
-    told = worker.terms().terms
-    assert told["setting.access"] == "object (rowid), object_build (build)"
-    assert told["access"] == "objects"
+    reported = worker.terms().terms
+    assert reported["setting.access"] == "object (rowid), object_build (build)"
+    assert reported["access"] == "objects"
     worker.remove()

@@ -169,7 +169,7 @@ def cooled(engine, meanwhile=None):
     return evidence, *counted
 
 
-def test_pages_that_opening_brought_in_are_evicted_again_and_told(disk):
+def test_pages_that_opening_brought_in_are_evicted_again_and_reported(disk):
     found, at_clock = cooled(ReadsAhead(disk))
     assert (found.proved, found.reason) == (True, "")
     assert found.resident_opened == PAGES

@@ -25,15 +25,15 @@ def sample(read_bytes: int | None) -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("read_bytes", "access", "told"),
+    ("read_bytes", "access", "reported"),
     [(0, "", True), (0, "heap", False), (0, None, False), (4096, "", False), (None, "", False)],
 )
 def test_only_a_plan_without_relations_explains_that_nothing_was_read(
-    read_bytes: int | None, access: str | None, *, told: bool
+    read_bytes: int | None, access: str | None, *, reported: bool
 ) -> None:
     statements = [StatementText(0, "SELECT 1", "a plan", access)]
     found = validity.without_data([sample(read_bytes)], [RIGHT], [PROVED], statements)
-    assert found == (validity.NO_RELATION if told else "")
+    assert found == (validity.NO_RELATION if reported else "")
     assert not validity.without_data([sample(0)], [RIGHT], [PROVED], [])
 
 

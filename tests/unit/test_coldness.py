@@ -144,7 +144,7 @@ def test_a_file_system_without_another_copy_is_no_proof(drop_caches, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("mount", "told"),
+    ("mount", "reported"),
     [
         (None, "is unknown"),
         (facts.Mount("zfs", "tank", "0:40", ()), "zfs"),
@@ -154,11 +154,11 @@ def test_a_file_system_without_another_copy_is_no_proof(drop_caches, monkeypatch
         (facts.Mount("ext4", "/dev/loop99p1", "7:99", ()), "direct-io"),
     ],
 )
-def test_caches_that_nobody_can_see_are_no_proof(disk, monkeypatch, mount, told):
+def test_caches_that_nobody_can_see_are_no_proof(disk, monkeypatch, mount, reported):
     monkeypatch.setattr(facts, "mount_of", lambda path: mount)
     found = page_cache.evict_files([written(disk / "a")], engine_dead=True)
     assert not found.proved
-    assert told in found.reason
+    assert reported in found.reason
 
 
 def test_a_file_that_may_not_be_read_is_no_proof(disk):

@@ -66,7 +66,7 @@ def test_an_unlike_cell_is_not_compared_and_makes_the_result_invalid(change, rea
     assert found.outcome == "invalid"
 
 
-def test_a_regression_is_told_whatever_else_is_missing():
+def test_a_regression_is_reported_whatever_else_is_missing():
     failed = altered(calm_run(2, factor=1.2), lambda r: replace(r, status="failed"))
     assert compare(calm_run(1), failed).outcome == "regression"
 
@@ -92,7 +92,7 @@ def test_a_cell_that_was_invalid_in_the_baseline_owes_nothing():
     assert (found.outcome, reasons(found)) == ("no regression", {"invalid in A: busy"})
 
 
-def test_cells_beyond_one_limit_are_told_together_and_exactly_where_they_agree():
+def test_cells_beyond_one_limit_are_reported_together_and_exactly_where_they_agree():
     def busy(shares: dict[str, str]) -> list[tuple[str, int]]:
         run = calm_run(1)
         for operation, share_of_time in shares.items():

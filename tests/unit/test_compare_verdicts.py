@@ -90,8 +90,8 @@ def test_a_slowdown_that_a_changing_machine_explains_is_no_regression():
     assert compare(*changing).outcome != "regression"
     a, b = at_speeds(a, 400.0), at_speeds(b, 480.0)
     assert compare(a, b).outcome == "regression", "each was steady"
-    told = next(e for e in compare(a, b).matched[0].terms.entries if e.key == "machine.speed")
-    assert told.difference == (
+    reported = next(e for e in compare(a, b).matched[0].terms.entries if e.key == "machine.speed")
+    assert reported.difference == (
         "machine.speed: speed probe 400 ns (400 ns … 400 ns)"
         " against speed probe 480 ns (480 ns … 480 ns)"
     )
@@ -178,10 +178,10 @@ def test_why_nothing_was_compared_is_said_and_what_to_do():
     """Two quick runs: five samples of a warm cell, where an interval takes six."""
     found = compare(calm_run(1, samples=5), calm_run(2, samples=5), variants=SQLITE)
     assert found.outcome == "nothing compared"
-    told = advice(found)
-    assert "2 cells with too few samples for an interval" in told
-    assert "(5 in common; 6 are needed)" in told
-    assert "without --quick, or with --repeat 10" in told
+    reported = advice(found)
+    assert "2 cells with too few samples for an interval" in reported
+    assert "(5 in common; 6 are needed)" in reported
+    assert "without --quick, or with --repeat 10" in reported
     assert interval_of_median([1.0] * (INTERVAL_PAIRS_MIN - 1))[1] is None
     assert interval_of_median([1.0] * INTERVAL_PAIRS_MIN)[1] is not None
     lost = altered(calm_run(1), lambda r: replace(r, status="invalid", reason="too busy"))
@@ -207,9 +207,9 @@ def test_a_ratio_of_too_few_pairs_does_not_contradict_the_medians_beside_it():
     found = compare(spoken(0), spoken(1), variants=SQLITE)
     pair = next(pair for pair in found.pairs if pair.operation == "min-scalar")
     assert pair.pairs == 3
-    told = dict(zip(HEADINGS, cells(pair), strict=True))
-    assert (told["A"], told["B"]) == ("20.0 ms", "11.0 ms")
-    assert told["B / A of pairs"] == "0.550"
+    reported = dict(zip(HEADINGS, cells(pair), strict=True))
+    assert (reported["A"], reported["B"]) == ("20.0 ms", "11.0 ms")
+    assert reported["B / A of pairs"] == "0.550"
 
 
 def test_every_outcome_has_its_own_exit_code():

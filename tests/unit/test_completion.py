@@ -31,8 +31,8 @@ def test_a_shell_completes_values(words: str, found: list[str]) -> None:
     environment = {"_LOADSTONE_COMPLETE": "complete_bash", "COMP_WORDS": words,
                    "COMP_CWORD": str(len(words.split()) - 1)}  # fmt: skip
     done = CliRunner().invoke(app, [], prog_name="loadstone", env=environment)
-    told = done.stdout.split()
-    assert told == found or (found and set(found) <= set(told) and len(told) < 20)
+    reported = done.stdout.split()
+    assert reported == found or (found and set(found) <= set(reported) and len(reported) < 20)
 
 
 def test_operations_of_every_benchmark_are_offered() -> None:
@@ -71,10 +71,12 @@ def test_every_list_is_to_be_had_as_json(words: list[str], capsys) -> None:
 
 def test_engines_as_json_say_which_releases_can_be_chosen(capsys) -> None:
     get_command(app)(["engines", "--format", "json"], standalone_mode=False)
-    told = json.loads(capsys.readouterr().out)["engines"]
-    names = [one["engine"] for one in told]
+    reported = json.loads(capsys.readouterr().out)["engines"]
+    names = [one["engine"] for one in reported]
     assert len(set(names)) == len(names)
-    chosen = {one["engine"] for one in told if any(road.get("releases") for road in one["roads"])}
+    chosen = {
+        one["engine"] for one in reported if any(road.get("releases") for road in one["roads"])
+    }
     assert {"duckdb", "sqlite"} <= chosen and "lode" not in chosen
-    (sqlite,) = (one for one in told if one["engine"] == "sqlite")
+    (sqlite,) = (one for one in reported if one["engine"] == "sqlite")
     assert [road["driven_by"] for road in sqlite["roads"]] == ["statements", "client"]

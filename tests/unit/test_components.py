@@ -98,7 +98,7 @@ def test_each_file_of_rules_is_read_whole(file):
         "a = 1\n",
     ],
 )
-def test_a_broken_rule_is_told_and_not_passed_over(tmp_path, text):
+def test_a_broken_rule_is_reported_and_not_passed_over(tmp_path, text):
     file = tmp_path / "components.toml"
     file.write_text(text)
     with pytest.raises(EngineError, match=r"components\.toml"):

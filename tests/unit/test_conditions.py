@@ -106,7 +106,7 @@ def test_the_work_of_others_is_foreign(machine):
     assert 0.5 - used_ns / GROUP_NS <= share <= 0.5
 
 
-def test_where_a_server_outlived_its_worker_nobody_can_tell_whose_the_work_was(machine):
+def test_where_a_server_outlived_its_worker_nobody_can_report_whose_the_work_was(machine):
     with worked() as (worker, server_ns):
         state = Conditions()
         state.begin()
@@ -133,7 +133,7 @@ def test_a_tick_that_is_lost_with_a_process_spoils_nothing(machine, monkeypatch)
     assert state.end().foreign_share == TICK_NS / GROUP_NS
 
 
-def test_too_early_in_a_session_nothing_is_told(machine):
+def test_too_early_in_a_session_nothing_is_reported(machine):
     state = Conditions()
     state.begin()
     assert state.end() == Condition(None, None, 0.0)

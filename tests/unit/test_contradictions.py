@@ -58,8 +58,8 @@ def test_a_cell_that_read_nothing_is_not_called_cold() -> None:
     page, _, _ = rendered(run)
     assert "nothing was read from storage inside the clock" in page
     assert found(run) == []
-    untold = tuple(replace(s, read_bytes=None) for s in cold.samples)
-    run = changed(BASE, "select-1%-heap", "sqlite", "cold", samples=untold)
+    unreported = tuple(replace(s, read_bytes=None) for s in cold.samples)
+    run = changed(BASE, "select-1%-heap", "sqlite", "cold", samples=unreported)
     assert summarise(run).figures["select-1%-heap|sqlite|10000|cold"].temperature == "cold"
 
 

@@ -234,17 +234,17 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, suffix: str, threads:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_of_the_progress_callback_ends_the_export(tmp_path: Path, threads: int) -> None:
-    told: list[int] = []
+    reported: list[int] = []
 
     def interrupt(rows: int) -> None:
-        told.append(rows)
+        reported.append(rows)
         raise KeyboardInterrupt
 
     # Far more rows than any machine writes before the first call.
     with pytest.raises(KeyboardInterrupt):
         _core.export("wisconsin", "1993", "tenktup1", 10**9, str(tmp_path / "r.csv"), "csv",
                      threads=threads, progress=interrupt)  # fmt: skip
-    assert len(told) == 1
+    assert len(reported) == 1
     assert list(tmp_path.iterdir()) == []
 
 

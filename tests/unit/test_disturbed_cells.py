@@ -151,7 +151,7 @@ def test_an_a_a_control_widens_both_ways_and_a_calm_machine_takes_nothing():
 @pytest.mark.parametrize(("name", "expected"), [("duckdb?parallelism=2", 2), ("sqlite", 1),
     ("postgresql://h/d?jit=off&parallelism=4", 4), ("duckdb?parallelism=2#2", 2),
     ("x?parallelism=all", 1)])  # fmt: skip
-def test_a_variant_s_name_tells_how_many_processors_it_asks_for(name, expected):
+def test_a_variant_s_name_reports_how_many_processors_it_asks_for(name, expected):
     assert parallelism_of(name) == expected
 
 

@@ -167,7 +167,7 @@ def test_huge_pages_given_unasked_are_another_matter_than_none():
     assert always.consequence != never.consequence
 
 
-def test_idle_states_tell_a_missing_device_from_a_forbidden_one():
+def test_idle_states_report_a_missing_device_from_a_forbidden_one():
     forbidden = processor.idle_states(GOOD, held=False, reason=REFUSED, exists=True)
     missing = processor.idle_states(GOOD, held=False, reason="not found", exists=False)
     assert (forbidden.verdict, forbidden.remedy) == (Verdict.LIMITED, REFUSED)

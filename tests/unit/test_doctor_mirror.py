@@ -16,19 +16,19 @@ from loadstone.machine.volume import Volume
 @pytest.fixture
 def no_disks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Disks that need no rights: what the kernel would tell is what was asked for last."""
-    told = ["scratch", "all"]
-    monkeypatch.setattr(Volume, "use", lambda self, kind, bandwidth: told.__setitem__(
+    reported = ["scratch", "all"]
+    monkeypatch.setattr(Volume, "use", lambda self, kind, bandwidth: reported.__setitem__(
         slice(None), [kind, bandwidth]))  # fmt: skip
-    monkeypatch.setattr(Volume, "told", lambda self: tuple(told))
-    monkeypatch.setattr(Volume, "end", lambda self: told.__setitem__(0, "ended"))
-    return told
+    monkeypatch.setattr(Volume, "reported", lambda self: tuple(reported))
+    monkeypatch.setattr(Volume, "end", lambda self: reported.__setitem__(0, "ended"))
+    return reported
 
 
 def left(folder: Path) -> list[Path]:
     return [*folder.iterdir(), *(at for at, _ in disks.mounted_at() if at.is_relative_to(folder))]
 
 
-def test_real_disks_are_made_told_and_taken_away(tmp_path: Path) -> None:
+def test_real_disks_are_made_reported_and_taken_away(tmp_path: Path) -> None:
     why = disks.lacking()
     if why:
         pytest.skip(why)
@@ -43,7 +43,7 @@ def test_real_disks_are_made_told_and_taken_away(tmp_path: Path) -> None:
     assert "blkio of cgroup v1" in check.consequence
 
 
-def test_a_user_who_may_make_no_disks_is_told_why(
+def test_a_user_who_may_make_no_disks_is_reported_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
@@ -75,7 +75,7 @@ def test_disks_without_a_limit_refuse_bandwidth_alone(
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("reported", "expected"),
     [
         (("one-disk", "all"), MirrorProbe("the kernel tells of no mirror where one was made")),
         (("mirrored", "all"), MirrorProbe("", "the limit is not kept")),
@@ -86,10 +86,10 @@ def test_the_kernel_has_the_last_word(
     tmp_path: Path,
     no_disks: list[str],
     monkeypatch: pytest.MonkeyPatch,
-    told: tuple[str, str],
+    reported: tuple[str, str],
     expected: MirrorProbe,
 ) -> None:
-    monkeypatch.setattr(Volume, "told", lambda self: told)
+    monkeypatch.setattr(Volume, "reported", lambda self: reported)
     assert probe(tmp_path) == expected
     assert no_disks[0] == "ended"
     assert left(tmp_path) == []
@@ -111,7 +111,7 @@ def hierarchy(folder: Path, *names: str) -> Path:
         (False, False, "blkio of cgroup v1 is not mounted"),
     ],
 )
-def test_the_version_of_control_groups_is_told(
+def test_the_version_of_control_groups_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, first: bool, second: bool, said: str
 ) -> None:
     mounts = [

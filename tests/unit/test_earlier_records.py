@@ -85,8 +85,8 @@ def test_an_earlier_record_is_compared(path: Path) -> None:
 
 def later(run: Run, **terms: str) -> Run:
     """The same as a record of today has it, which tells more terms."""
-    told = tuple(Term("sqlite", key, value, value) for key, value in terms.items())
-    return replace(run, run_id="later", schema=SCHEMA_VERSION, terms=(*run.terms, *told))
+    reported = tuple(Term("sqlite", key, value, value) for key, value in terms.items())
+    return replace(run, run_id="later", schema=SCHEMA_VERSION, terms=(*run.terms, *reported))
 
 
 def test_a_term_that_an_earlier_record_could_not_have_is_shown_and_not_refused() -> None:

@@ -25,11 +25,11 @@ SIZES = {"512 bytes": 512, "1.5 KiB": 1536, "256.0 MiB": 268_435_456, "2.0 GiB":
 """As DuckDB prints them."""
 
 
-def pragmas(**told: str) -> dict[str, str]:
+def pragmas(**reported: str) -> dict[str, str]:
     return {
         "synchronous": "2", "journal_mode": "wal", "cache_size": "-4", "page_size": "4096",
         "read_uncommitted": "0", "threads": "0",
-    } | told  # fmt: skip
+    } | reported  # fmt: skip
 
 
 @pytest.mark.parametrize("settings", sorted(DURABILITY))
@@ -37,14 +37,14 @@ def test_sqlites_durability_follows_from_two_settings(
     settings: tuple[str, str], tmp_path: Path
 ) -> None:
     synchronous, journal = settings
-    told = pragmas(synchronous=synchronous, journal_mode=journal)
-    assert sqlite.in_common_words(told)["durability"] == DURABILITY[settings]
+    reported = pragmas(synchronous=synchronous, journal_mode=journal)
+    assert sqlite.in_common_words(reported)["durability"] == DURABILITY[settings]
     client = SqliteClient(Variant("sqlite"), tmp_path, "one")
-    assert client.in_common_words(told)["durability"] == DURABILITY[settings]
+    assert client.in_common_words(reported)["durability"] == DURABILITY[settings]
 
 
 @pytest.mark.parametrize(
-    ("told", "term", "expected"),
+    ("reported", "term", "expected"),
     [
         (pragmas(cache_size="-4"), "cache", "4096"),
         (pragmas(cache_size="3", page_size="8192"), "cache", "24576"),
@@ -53,9 +53,9 @@ def test_sqlites_durability_follows_from_two_settings(
         (pragmas(threads="2"), "parallelism", "3"),
     ],
 )
-def test_sqlites_other_words(told: dict[str, str], term: str, expected: str) -> None:
-    assert set(told) == set(sqlite.READ_BACK)
-    assert sqlite.in_common_words(told)[term] == expected
+def test_sqlites_other_words(reported: dict[str, str], term: str, expected: str) -> None:
+    assert set(reported) == set(sqlite.READ_BACK)
+    assert sqlite.in_common_words(reported)[term] == expected
 
 
 @pytest.mark.parametrize("printed", sorted(SIZES))
@@ -63,11 +63,11 @@ def test_duckdbs_sizes_are_read_in_any_unit(printed: str, tmp_path: Path) -> Non
     words = duckdb.in_common_words("STANDARD", printed, "4")
     assert words == {"durability": "full", "cache": str(SIZES[printed]), "parallelism": "4"}
     client = DuckdbClient(Variant("duckdb"), tmp_path, "one")
-    told = {
+    reported = {
         "durability": "fsync_mode NONE", "cache": f"memory_limit {printed}",
         "parallelism": "threads 4",
     }  # fmt: skip
-    assert client.in_common_words(told) == {
+    assert client.in_common_words(reported) == {
         **words, "durability": "none", "setting.fsync_mode": "NONE",
     }  # fmt: skip
 
@@ -76,7 +76,7 @@ def test_duckdbs_sizes_are_read_in_any_unit(printed: str, tmp_path: Path) -> Non
     ("asked", "hint"),
     [("cache_sise", "did you mean cache_size"), ("zzz", "see the manual of sqlite")],
 )
-def test_a_misspelt_setting_is_told_the_near_ones(asked: str, hint: str) -> None:
+def test_a_misspelt_setting_is_reported_the_near_ones(asked: str, hint: str) -> None:
     error = setting.unknown("sqlite", asked, ("cache_size", "page_size", "mmap_size"))
     assert error.message == f"sqlite has no setting {asked!r}"
     assert error.hint.startswith(hint)

@@ -51,23 +51,23 @@ class ScriptedWorker:
 
     def ask(self, request):
         self.asked.append(request)
-        return self._told(REPLIES[type(request).__name__])
+        return self._reported(REPLIES[type(request).__name__])
 
     def become(self, name):
         self.variant = SimpleNamespace(name=name)
 
     def refork(self, *, ahead=False):
         self.done.append("fork")
-        self._told(None)
+        self._reported(None)
 
     def strike(self):
         self.done.append("strike")
 
-    def _told(self, usual):
-        told, self.next = self.next, None
-        if isinstance(told, Exception):
-            raise told
-        return told or usual
+    def _reported(self, usual):
+        reported, self.next = self.next, None
+        if isinstance(reported, Exception):
+            raise reported
+        return reported or usual
 
     def mend(self, items, rows, answers):
         self.done.append("mend")
@@ -133,11 +133,11 @@ def test_cells_that_share_a_worker_are_left_to_their_blocks(stage):
 
 def test_a_wrong_answer_fails_its_block_and_the_tables_are_checked(stage):
     made, worker, _ = stage
-    for rows, told in ((2, "2 tuples, 1 expected"), (1, "1 tuple, but not the right ones")):
+    for rows, reported in ((2, "2 tuples, 1 expected"), (1, "1 tuple, but not the right ones")):
         wrong = AnswerCheck(0, 0, 1, "c", rows, "d")
         worker.next = BlockResult((SAMPLE,), (RIGHT, wrong), ())
         outcome = made.take(CELL, range(2), 0, warm=False)
-        assert (outcome.status, outcome.reason) == ("failed", f"wrong answer: {told}")
+        assert (outcome.status, outcome.reason) == ("failed", f"wrong answer: {reported}")
         assert outcome.answers == (RIGHT, wrong)
     assert worker.done == ["mend"] * 2
 

@@ -192,14 +192,14 @@ def test_a_rule_is_silent_where_its_claim_is_false(rule, run, kind) -> None:
     assert kind not in named if kind else not named
 
 
-def test_a_cold_row_says_what_was_read_if_both_tell_it() -> None:
+def test_a_cold_row_says_what_was_read_if_both_report_it() -> None:
     (found,) = found_by(cold_spent.find, COLD_WAITS)
     assert "~5.0" in found.brief
     assert "reads 2.00 MiB" in found.brief and "reads 16.0 KiB" in found.brief
     assert "too few for an interval" in found.sentence
-    untold = two(Side(10.0, cpu=0.3, samples=3, counts={"read_bytes": None}),
+    unreported = two(Side(10.0, cpu=0.3, samples=3, counts={"read_bytes": None}),
                  Side(2.0, samples=3), **AFTER_RESTARTS)  # fmt: skip
-    (found,) = found_by(cold_spent.find, untold)
+    (found,) = found_by(cold_spent.find, unreported)
     assert found.kind == "waiting" and "reads" not in found.brief
 
 
@@ -240,12 +240,12 @@ def test_unequal_terms_are_said_with_every_finding(rule, run, kind, grade) -> No
         Term(SLOW, "isolation", None, "serializable"),
     ]
     unequal = replace(run, terms=(*run.terms, *terms))
-    told = [each for each in found_by(rule, unequal) if SLOW in (each.variant, each.against)]
-    assert told
-    assert all(any("isolation" in term for term in each.terms) for each in told)
+    reported = [each for each in found_by(rule, unequal) if SLOW in (each.variant, each.against)]
+    assert reported
+    assert all(any("isolation" in term for term in each.terms) for each in reported)
 
 
-def test_a_variant_that_never_uses_a_structure_is_told_once() -> None:
+def test_a_variant_that_never_uses_a_structure_is_reported_once() -> None:
     side = Side(10.0, access="heap")
     runs = [made({FAST: Side(2.0, access="nonclustered"), SLOW: side}, operation=name)
             for name in ("select-1%-nonclustered", "select-10%-nonclustered")]  # fmt: skip

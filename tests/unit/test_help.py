@@ -53,7 +53,7 @@ def test_nothing_is_cut_and_nothing_is_too_wide(path, command, width):
 
 
 @pytest.mark.parametrize(("path", "command"), COMMANDS)
-def test_help_tells_what_to_do_and_names_no_type(path, command):
+def test_help_reports_what_to_do_and_names_no_type(path, command):
     assert not re.search(r"--[\w-]+ <(list|str|int|float|path|bool)\b", helped(path, 80))
     if path and path[-1] in LEFT_TO_LODE:
         return

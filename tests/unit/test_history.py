@@ -40,7 +40,7 @@ def changed(found: History) -> list[tuple[int, str]]:
     return [(points.index(p), p.change.verdict) for p in trend(found).changes if p.change]
 
 
-def test_a_change_is_told_once_from_when_on() -> None:
+def test_a_change_is_reported_once_from_when_on() -> None:
     assert changed(of_factors(1, 1, 1.5, 1.5, 1.5, 1, 1)) == [(2, "slower"), (5, "faster")]
     assert changed(of_factors(1, 1, 1, 1)) == []
 
@@ -53,7 +53,7 @@ def test_a_slow_creep_is_found_once_it_is_large_enough() -> None:
 
 def test_records_are_in_the_order_of_their_time() -> None:
     found = of_factors(1, 2, 3)
-    assert [told.path.name for told in found.told] == [named(n) for n in (1, 2, 3)]
+    assert [reported.path.name for reported in found.reported] == [named(n) for n in (1, 2, 3)]
     values = [point.elapsed_ns.value for point in trend(found).points]
     assert values == sorted(values)
 
@@ -79,15 +79,15 @@ def test_a_record_that_is_not_comparable_is_a_break_and_no_change(other, reason:
 
 def test_a_cell_of_one_record_has_no_trend() -> None:
     assert history([day(1, calm_run(1))], THRESHOLD).trends == ()
-    assert len(history([day(1, calm_run(1))], THRESHOLD).told) == 1
+    assert len(history([day(1, calm_run(1))], THRESHOLD).reported) == 1
 
 
-def test_the_formats_tell_each_change() -> None:
+def test_the_formats_report_each_change() -> None:
     found = of_factors(1, 1, 1.5)
     data = json.loads(text.as_json(found))
-    told = [p["change"] for t in data["trends"] if t["operation"] == "min-scalar"
+    reported = [p["change"] for t in data["trends"] if t["operation"] == "min-scalar"
             and t["variant"] == "sqlite" for p in t["points"]]  # fmt: skip
-    assert told == [None, None, "slower"]
+    assert reported == [None, None, "slower"]
     assert "slower 1.5" in text.markdown(found)
     assert "3 records" in text.sentence(found)
     page = history_page.render(found).decode()

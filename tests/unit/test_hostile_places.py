@@ -53,7 +53,7 @@ def test_a_record_that_could_not_begin_is_not_there(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["benchmark", "edition"])
 def test_no_name_of_a_plan_can_be_taken_for_an_option(name):
-    told = getattr(PLAN, name)
-    text = PLAN.to_json().replace(f'"{name}":"{told}"', f'"{name}":"--record=x"')
+    reported = getattr(PLAN, name)
+    text = PLAN.to_json().replace(f'"{name}":"{reported}"', f'"{name}":"--record=x"')
     with pytest.raises(InputError, match="is not a valid name"):
         Plan.from_json(text)

@@ -147,11 +147,13 @@ def test_the_differences_that_the_paper_of_mirrors_prints_follow_from_its_times(
     assert {row[0] for row in rows} == set(printed)
     for label, _, values in rows:
         single = values.get("not mirrored")
-        for system, told in zip(("one", "two"), printed[label], strict=True):
-            if told is not None:
+        for system, reported in zip(("one", "two"), printed[label], strict=True):
+            if reported is not None:
                 doubled = values[f"mirrored, {system} controller{'s' * (system == 'two')}"]
                 difference = 100 * (doubled - single) / doubled
-                assert difference == pytest.approx(told, abs=10 if told == -350 else 1.5), label
+                assert difference == pytest.approx(reported, abs=10 if reported == -350 else 1.5), (
+                    label
+                )
 
 
 def test_two_users_begin_with_two_relations():
@@ -162,9 +164,9 @@ def test_two_users_begin_with_two_relations():
 
 def test_every_enhancement_names_tables_and_switches_that_there_are():
     numbers = {table.number: table.systems for table in BENCHMARK.published().tables}
-    for told in ENHANCEMENTS:
-        for number in told.tables:
-            assert {told.name, told.before} <= set(numbers[number])
+    for reported in ENHANCEMENTS:
+        for number in reported.tables:
+            assert {reported.name, reported.before} <= set(numbers[number])
     plan = plan_from({"benchmark": "idm", "design": "two-ended"}, None).plan
     assert plan.study.base == "lode?disk=direct&profile=idm-nodac"
     names = {switch.name for switch in plan.study.switches}
@@ -176,5 +178,5 @@ def test_every_enhancement_names_tables_and_switches_that_there_are():
 
 
 def test_every_operation_has_a_lesson():
-    told = [name for lesson in PRESENTATION.lessons for name in lesson.operations]
-    assert sorted(told) == sorted(operations())
+    reported = [name for lesson in PRESENTATION.lessons for name in lesson.operations]
+    assert sorted(reported) == sorted(operations())

@@ -73,9 +73,9 @@ def test_a_regression_is_rarely_excluded_where_there_is_one(noise, true):
 @pytest.mark.parametrize("true", [0.5, 1.0, 1.07, 3.0])
 def test_the_interval_of_a_ratio_holds_the_truth(noise, true):
     # By chance samples may resemble each other so much that they are worth too few for one.
-    told = [ratio for ratio in ratios(true, 20, noise) if ratio.low is not None]
-    assert len(told) > 0.9 * TRIALS
-    assert share(ratio.low <= true <= ratio.high for ratio in told) >= 1 - FALSE_MAX
+    reported = [ratio for ratio in ratios(true, 20, noise) if ratio.low is not None]
+    assert len(reported) > 0.9 * TRIALS
+    assert share(ratio.low <= true <= ratio.high for ratio in reported) >= 1 - FALSE_MAX
 
 
 def rows(truths, count, noise):
@@ -95,7 +95,7 @@ def rows(truths, count, noise):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_the_best_is_the_fastest_or_the_fastest_is_not_told_apart(noise):
+def test_the_best_is_the_fastest_or_the_fastest_is_not_reported_apart(noise):
     """Bold says: the smallest median. Where that is not the fastest, no ratio says otherwise."""
     found = list(rows((1.0, 1.02, 1.5), 20, noise))
     false = [best != 0 and standings[0] not in (SAME, UNDECIDED) for best, standings in found]
@@ -113,13 +113,13 @@ def test_alike_is_rarely_said_of_what_differs_by_more(noise):
 def test_a_ratio_is_rarely_printed_between_two_equals_and_more_often_among_many(noise):
     """The best of eight equals is the luckiest of them: the document warns of it."""
 
-    def told(count):
+    def reported(count):
         found = rows((1.0,) * count, 20, noise)
         return share(any(s not in ("", SAME, UNDECIDED) for s in places) for _, places in found)
 
-    assert told(2) <= FALSE_MAX
-    assert told(8) > told(2)
-    assert told(8) <= 0.4
+    assert reported(2) <= FALSE_MAX
+    assert reported(8) > reported(2)
+    assert reported(8) <= 0.4
 
 
 def test_the_document_says_of_every_label_when_it_would_be_false():

@@ -203,7 +203,7 @@ def test_references_between_objects_are_followed(path, swizzle):
             things.follow(root, 4)
 
 
-def test_a_name_of_another_kind_and_one_that_is_not_there_are_told(database):
+def test_a_name_of_another_kind_and_one_that_is_not_there_are_reported(database):
     with database.writing() as writing:
         writing.heap("parts")
         with pytest.raises(LodeError, match="a heap called `parts`"):
@@ -341,7 +341,7 @@ def test_counters_count(database):
     assert set(after["locks"]) == {"waits", "deadlocks"}
 
 
-def test_two_that_wait_for_each_other_are_told_and_others_run_meanwhile(path):
+def test_two_that_wait_for_each_other_are_reported_and_others_run_meanwhile(path):
     with Database(path, locks="page") as database:
         with database.writing() as writing:
             for name in ("one", "two"):

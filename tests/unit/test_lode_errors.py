@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(act: Callable[[], object]) -> str:
+def reported(act: Callable[[], object]) -> str:
     with pytest.raises(LodeError) as error:
         act()
     text = str(error.value)
@@ -37,12 +37,12 @@ def told(act: Callable[[], object]) -> str:
 @pytest.mark.parametrize("number", [5 << 40, 123456789, (1 << 48) - 1])
 def test_an_id_that_nobody_gave_is_no_damage(folder: Path, number: int):
     with Database("a.lode") as database, database.reading() as reading:
-        assert "there is no record" in told(lambda: reading.heap("parts").get(number))
+        assert "there is no record" in reported(lambda: reading.heap("parts").get(number))
     for change in ("update", "delete"):
         arguments = (number, b"spoke") if change == "update" else (number,)
         with Database("a.lode") as database, database.writing() as writing:
             parts = writing.heap("parts")
-            assert "there is no record" in told(lambda: getattr(parts, change)(*arguments))  # noqa: B023
+            assert "there is no record" in reported(lambda: getattr(parts, change)(*arguments))  # noqa: B023
             writing.rollback()
 
 
@@ -71,7 +71,7 @@ def test_a_catalog_of_hundreds_of_files_is_kept_and_found_again(folder: Path):
     ],
 )
 def test_an_address_without_a_server_says_what_it_is(folder: Path, address: str, words: str):
-    assert words in told(lambda: connect(address))
+    assert words in reported(lambda: connect(address))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_an_address_without_a_server_says_what_it_is(folder: Path, address: str,
 )  # fmt: skip
 def test_a_place_where_nobody_can_listen_says_why(folder: Path, address: str, words: str):
     with Database("a.lode") as database:
-        assert words in told(lambda: database.serve(address))
+        assert words in reported(lambda: database.serve(address))
         assert database.tactics
 
 
@@ -136,24 +136,24 @@ def test_a_path_that_can_be_no_database_says_why(folder: Path, path: str, words:
     Path("loop").symlink_to("loop")
     Path("dangling").symlink_to("none")
     before = sorted(Path().iterdir())
-    assert words in told(lambda: Database(path))
+    assert words in reported(lambda: Database(path))
     assert sorted(Path().iterdir()) == before
 
 
 def test_a_database_that_is_open_says_so_wherever_it_is_open(folder: Path):
     with Database("a.lode"):
-        assert "in another process or in this one" in told(lambda: Database("a.lode"))
+        assert "in another process or in this one" in reported(lambda: Database("a.lode"))
 
 
 def test_a_symbolic_link_leads_to_both_files(folder: Path):
     Path("link").symlink_to("a.lode")
     with Database("link") as database, database.reading() as reading:
         assert reading.files() == [("parts", "heap")]
-        told(lambda: Database("a.lode"))
+        reported(lambda: Database("a.lode"))
     assert not Path("link-log").exists()
 
 
-def test_a_log_of_what_is_said_with_stores_that_say_nothing_is_told(tmp_path: Path) -> None:
+def test_a_log_of_what_is_said_with_stores_that_say_nothing_is_reported(tmp_path: Path) -> None:
     for detect in ("sigsegv", "kernel"):
         with pytest.raises(LodeError, match="choose detect=explicit"):
             Database(tmp_path / "a.lode", log="set-range", detect=detect)
@@ -180,5 +180,5 @@ def test_a_fault_that_is_not_lodes_ends_python_as_without_lode(first: str, tmp_p
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.stdout == "about to fault\n"
     assert ended.returncode == -signal.SIGSEGV
-    told = ended.stderr.count("Fatal Python error: Segmentation fault")
-    assert told == (0 if first == "nobody" else 1), ended.stderr
+    reported = ended.stderr.count("Fatal Python error: Segmentation fault")
+    assert reported == (0 if first == "nobody" else 1), ended.stderr

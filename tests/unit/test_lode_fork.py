@@ -35,8 +35,8 @@ def in_a_child(act: Callable[[], object]) -> str:
         finally:
             os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        text = told.read()
+    with os.fdopen(reading) as reported:
+        text = reported.read()
     assert os.waitpid(child, 0)[1] == 0
     return text
 
@@ -78,8 +78,8 @@ def test_a_child_does_nothing_to_its_parents_database(tmp_path, tactics, misuse)
             case _:
                 getattr(database, misuse)()
 
-    told = in_a_child(act)
-    assert told == "RuntimeError()" if misuse == "leave" else "forked from" in told
+    reported = in_a_child(act)
+    assert reported == "RuntimeError()" if misuse == "leave" else "forked from" in reported
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.lode", "a.lode-log"]
     put(database, b"during")
     # As a crash of the parent would leave it: what the child wrote would be there.
@@ -189,8 +189,8 @@ def test_a_transaction_that_is_open_at_the_fork_is_the_parents(tmp_path, ending)
                 case "drop":
                     kept.clear()
 
-        told = in_a_child(act)
-        assert (told == "") if ending == "drop" else ("forked from" in told)
+        reported = in_a_child(act)
+        assert (reported == "") if ending == "drop" else ("forked from" in reported)
         kept[0].commit()
         assert numbers(database) == [b"mine"]
 

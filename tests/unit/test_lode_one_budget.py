@@ -75,8 +75,8 @@ def asked(path: Path, question: str, **memory: str) -> dict[str, int]:
     text, tactics = QUESTIONS[question]
     arguments = [f"range of a is a range of b is b {text}", json.dumps(tactics | memory)]
     command = [sys.executable, "-c", PROGRAM, str(path), *arguments]
-    told = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, int] = json.loads(told.stdout)
+    reported = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, int] = json.loads(reported.stdout)
     assert found["rows"] == ROWS
     return found
 

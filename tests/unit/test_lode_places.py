@@ -53,7 +53,7 @@ def test_every_place_answers_alike_and_is_read_back(engine: LodeEngine):
     assert LodeEngine.capabilities.tactics.keys() <= engine.terms().keys()
 
 
-def test_what_is_asked_beside_statements_is_told_at_every_place(engine: LodeEngine):
+def test_what_is_asked_beside_statements_is_reported_at_every_place(engine: LodeEngine):
     assert engine.tables() == ["numbers"]
     assert engine.access_paths(ALL, "") == ["heap"]
     assert "numbers" in engine.explain(ALL)
@@ -104,7 +104,7 @@ def test_only_a_call_plans_without_executing(engine: LodeEngine):
             engine.plan(ALL, ALL)
 
 
-def test_a_killed_server_is_told_and_a_start_has_all_that_was_committed(tmp_path: Path):
+def test_a_killed_server_is_reported_and_a_start_has_all_that_was_committed(tmp_path: Path):
     engine = opened(tmp_path, "server")
     engine.run("create numbers (x = i4)")
     engine.run("append to numbers (x = 7)")
@@ -137,7 +137,7 @@ def test_a_closed_connection_and_a_stopped_server_say_so(tmp_path: Path):
         beside = database.beside()
         assert beside.place() != f"{os.getpid()}/task/{threading.get_native_id()}"
         with pytest.raises(LodeError, match="ask the database"):
-            beside.told("tactics")
+            beside.request("tactics")
         with pytest.raises(LodeError, match="not ended"):
             database.close()
         beside.close()

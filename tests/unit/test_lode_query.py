@@ -162,7 +162,7 @@ def test_loading_replaces_a_relation_or_changes_nothing(database):
     assert database.query(COUNT).fetch() == [(20,)]
 
 
-def test_a_plan_is_told_and_follows_the_storage(database):
+def test_a_plan_is_reported_and_follows_the_storage(database):
     one = "range of n is numbers retrieve (n.number) where n.number = 77"
     for organisation, key in (("heap", []), ("clustered", ["number"]), ("hash", ["number"])):
         numbers(database, 5000, organisation=organisation, key=key)
@@ -239,10 +239,10 @@ def test_statements_are_cancelled_from_another_thread(database):
 @pytest.mark.parametrize("profile", profiles())
 def test_a_profile_is_read_back_as_the_values_in_force(tmp_path, profile):
     with Database(tmp_path / "a", profile=profile["name"], cache="2MiB") as database:
-        told = database.tactics
+        reported = database.tactics
     asked = {name: value for name, value, _ in profile["settings"]}
-    assert told["profile"] == profile["name"]
-    assert {name: told[name] for name in asked} == asked | {
+    assert reported["profile"] == profile["name"]
+    assert {name: reported[name] for name in asked} == asked | {
         name: "2097152" for name in asked if name == "cache"
     }
 

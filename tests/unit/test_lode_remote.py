@@ -79,8 +79,8 @@ def test_a_block_left_by_an_exception_is_rolled_back(remote):
 
 def test_a_transaction_stays_in_its_thread_and_may_be_dropped_in_another(remote):
     held = [remote.writing().btree("parts")]
-    told = in_another_thread(lambda: held[0].put(b"wheel", b"7"))
-    assert "use it there" in told.message
+    reported = in_another_thread(lambda: held[0].put(b"wheel", b"7"))
+    assert "use it there" in reported.message
     held[0].put(b"wheel", b"7")
     in_another_thread(held.clear)
     # Were it still there, this would wait for its locks.
@@ -105,7 +105,7 @@ def test_threads_have_transactions_of_their_own(remote):
         assert len(reading.btree("parts").range()) == 5
 
 
-def test_a_client_chooses_some_tactics_and_is_told_the_servers(server):
+def test_a_client_chooses_some_tactics_and_is_reported_the_servers(server):
     with connect(server.address, cache="1MiB", swizzle="on", prefetch="on") as remote:
         assert (remote.tactics["cache"], remote.tactics["swizzle"]) == (str(1 << 20), "on")
         assert remote.tactics["prefetch"] == "on"
@@ -162,17 +162,17 @@ def test_what_is_gone_says_so(server, remote):
 
 
 def test_waiting_ends_with_the_server_and_by_a_signal(server):
-    class ToldError(Exception):
+    class ReportedError(Exception):
         pass
 
-    def tell(*_: object) -> None:
-        raise ToldError
+    def show_result(*_: object) -> None:
+        raise ReportedError
 
-    before = signal.signal(signal.SIGUSR1, tell)
+    before = signal.signal(signal.SIGUSR1, show_result)
     try:
         main = threading.main_thread().ident
         assert main is not None
-        with pytest.raises(ToldError):
+        with pytest.raises(ReportedError):
             threading.Timer(0, lambda: signal.pthread_kill(main, signal.SIGUSR1)).start()
             server.wait()
     finally:

@@ -157,10 +157,10 @@ def test_this_machine_is_described_in_plain_values():
 
 
 def test_nobody_is_named():
-    told = json.dumps(machine.describe())
+    reported = json.dumps(machine.describe())
     names = {socket.gethostname(), getpass.getuser(), str(Path.home()), str(Path.cwd())}
     # A name that is a word by itself ("vm", "root") proves nothing by being part of another.
-    words = set(told.replace('"', " ").replace(",", " ").split())
+    words = set(reported.replace('"', " ").replace(",", " ").split())
     assert not names & words
     assert not [word for word in words if word.startswith("/")]
 

@@ -30,7 +30,7 @@ def test_statistics_cross_with_their_defaults():
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "reported"),
     [
         (lambda: _core.interval_of_median([]), "no samples"),
         (lambda: _core.interval_of_median([1.0, float("nan")]), "sample 1"),
@@ -42,8 +42,8 @@ def test_statistics_cross_with_their_defaults():
         (lambda: _core.outliers([1.0, float("inf")]), "sample 1"),
     ],
 )
-def test_bad_statistics_are_value_errors_that_say_what_to_give(call, told):
-    with pytest.raises(ValueError, match=told):
+def test_bad_statistics_are_value_errors_that_say_what_to_give(call, reported):
+    with pytest.raises(ValueError, match=reported):
         call()
 
 
@@ -82,7 +82,7 @@ def test_counters_are_none_for_a_process_that_is_gone():
     assert used > 0
 
 
-def test_reads_by_calls_and_by_mappings_are_told_apart(tmp_path):
+def test_reads_by_calls_and_by_mappings_are_reported_apart(tmp_path):
     own, size = os.getpid(), 64 * os.sysconf("SC_PAGE_SIZE")
     path = tmp_path / "a file of\ntwo lines"
     path.write_bytes(bytes(size))
@@ -166,7 +166,7 @@ def test_worth_and_outliers_are_numbers_and_positions():
     assert _core.outliers([]) == []
 
 
-def test_a_spin_takes_time_and_processors_tell_theirs():
+def test_a_spin_takes_time_and_processors_report_theirs():
     assert _core.spin_ns(1_000_000) > 0
     times = _core.processor_times()
     assert times is not None

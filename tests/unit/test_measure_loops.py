@@ -22,7 +22,7 @@ def test_starts_are_random_unless_asked_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "reported"),
     [
         (lambda: _core.intended_starts(0, 0.0, 1), "above zero"),
         (lambda: _core.intended_starts(0, 1.0, 0), "at least 1"),
@@ -32,8 +32,8 @@ def test_starts_are_random_unless_asked_otherwise():
         (lambda: _core.Tally().latency_ns(101), "between 0 and 100"),
     ],
 )
-def test_what_cannot_be_is_a_value_error_that_says_what_to_give(call, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_is_a_value_error_that_says_what_to_give(call, reported):
+    with pytest.raises(ValueError, match=reported):
         call()
 
 

@@ -67,9 +67,9 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
     assert code == Exit.NOTHING_USABLE
     printed = capsys.readouterr()
     assert "no figure of this run is usable: 4 " in printed.err
-    told = " ".join(printed.out.split())
-    assert "4 cells disturbed: other programs took 70% of the processors' time" in told
-    assert "end other programs" in told
+    reported = " ".join(printed.out.split())
+    assert "4 cells disturbed: other programs took 70% of the processors' time" in reported
+    assert "end other programs" in reported
     assert f"loadstone run --resume {path}" in "".join(printed.out.split("\n"))
 
     monkeypatch.setattr(stage, "calmer", calmer)

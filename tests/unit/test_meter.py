@@ -68,7 +68,7 @@ def test_a_servers_work_is_not_its_clients():
     assert work.server_threads == 1
 
 
-def test_an_untold_counter_is_absent_and_not_zero():
+def test_an_unreported_counter_is_absent_and_not_zero():
     work = Meter((2**31 - 2,)).read()
     assert (work.server_cpu_ns, work.server_threads) == (None, None)
     assert (work.read_bytes, work.written_bytes) == (None, None)

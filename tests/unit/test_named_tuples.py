@@ -36,8 +36,8 @@ def test_what_is_expected_by_name_is_what_the_oracle_finds_there(edition, rows):
             assert named is not None, operation.name
             update = operation.texts[number]
             found = [expected._oracle.answer(f"{update}\n{query}")[1] for query in named.queries]
-            told = f"{sum(int(each, 16) for each in found) % 2**64:016x}"
-            assert named.checksum == told, f"{operation.name} {number}"
+            reported = f"{sum(int(each, 16) for each in found) % 2**64:016x}"
+            assert named.checksum == reported, f"{operation.name} {number}"
 
 
 def test_an_append_and_its_undo_name_one_tuple():
@@ -87,9 +87,10 @@ def block(times):
     _, expected = answers()
     operation = type("Update", (), {"texts": (APPEND,), "undo": (OFF,)})
     named = expected.named(operation, 0)
-    told = Named(named.queries, named.checksum)
+    reported = Named(named.queries, named.checksum)
     variations = tuple(
-        Variation(number, APPEND, OFF, *expected.of(operation, 0), told) for number in range(times)
+        Variation(number, APPEND, OFF, *expected.of(operation, 0), reported)
+        for number in range(times)
     )
     return Block("wisconsin", "1993", ROWS, "heap", "update", "warm", variations, 0, 0, 0)
 

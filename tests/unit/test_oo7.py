@@ -77,8 +77,8 @@ def test_answers_are_the_oracles(oracle: _core.Oo7Oracle) -> None:
     assert answers.contents("oo7") == oracle.answer("Q7", 0)
 
 
-def test_inputs_are_told() -> None:
-    told = {
+def test_inputs_are_reported() -> None:
+    reported = {
         operation.name: json.loads(BENCHMARK.input("1993-3", SMALL, operation, 0))
         for operation in BENCHMARK.operations("1993-3", SMALL)
     }
@@ -88,7 +88,7 @@ def test_inputs_are_told() -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 999, 10_001, 100_500, 10**12])
-def test_a_size_that_there_is_not_is_told(rows: int) -> None:
+def test_a_size_that_there_is_not_is_reported(rows: int) -> None:
     with pytest.raises(InputError, match=r"oo7|OO7|out of range|too large|big") as caught:
         BENCHMARK.check_scale("1993-3", rows)
     assert "small is 10,000" in caught.value.hint

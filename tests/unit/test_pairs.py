@@ -39,10 +39,10 @@ def test_blocks_of_one_fork_are_one_observation() -> None:
     a_block_each, ten_blocks_each = ([], []), ([], [])
     for number, elapsed_ns in enumerate(drawn):
         for repeated, sides in ((1, a_block_each), (10, ten_blocks_each)):
-            for side, told_ns in zip(sides, (elapsed_ns, 100), strict=True):
+            for side, reported_ns in zip(sides, (elapsed_ns, 100), strict=True):
                 for block in range(repeated):
                     at = len(side)
-                    side.append(Sample(at, at, 0, number * FORK_NS + block, told_ns))
+                    side.append(Sample(at, at, 0, number * FORK_NS + block, reported_ns))
     assert paired_ratio(*a_block_each) == paired_ratio(*ten_blocks_each)
 
 

@@ -145,7 +145,7 @@ def test_nobody_who_chose_nothing_is_refused():
     assert plan().repeat_most == REPEAT_MOST
 
 
-def test_a_misspelt_choice_of_a_plan_file_is_told_the_near_ones():
+def test_a_misspelt_choice_of_a_plan_file_is_reported_the_near_ones():
     with pytest.raises(InputError) as caught:
         choices_from({"repat": 3}, "here")
     assert caught.value.hint.startswith("did you mean repeat")

@@ -74,10 +74,10 @@ def test_a_ladder_that_a_third_party_declares_is_reported_in_its_words() -> None
 
     assert found["zodb"].arguments[0].calls == 1_000
     page = registry.load_report("html")().render(run).decode()
-    for told in ("Of kegs nothing was published.", "Components of a keg", "the components of a keg",
+    for text in ("Of kegs nothing was published.", "Components of a keg", "the components of a keg",
                  "Scaled to 1,000 sips, but some walk met fewer than 50 kegs.",
                  "/ the kegs it met."):  # fmt: skip
-        assert told in page
+        assert text in page
     for own in ("look-up</h3>", "to 3,280", "fewer than 100 parts"):
         assert own not in page
     text = registry.load_report("md")().render(run).decode()

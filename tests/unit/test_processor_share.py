@@ -41,28 +41,28 @@ def share(controller):
 
 
 def test_a_share_is_read_back_from_the_kernel_and_inherited(controller, share):
-    assert share.told() == "all"
+    assert share.reported() == "all"
     assert share.limit(40)
-    assert share.told() == "40"
+    assert share.reported() == "40"
     assert not share.limit(40)
     child = subprocess.run(["cat", "/proc/self/cgroup"], capture_output=True, text=True, check=True)
     assert f"{PREFIX}{os.getpid()}" in child.stdout
     assert share.limit(75)
-    assert share.told() == "75"
+    assert share.reported() == "75"
     group = controller.root / f"{PREFIX}{os.getpid()}"
     assert group.is_dir()
     assert share.limit(None)
-    assert share.told() == "all"
+    assert share.reported() == "all"
     assert not group.exists()
 
 
 def test_the_kernels_share_counts_and_not_the_one_asked(controller, share):
     share.limit(40)
     controller.limit(controller.root / f"{PREFIX}{os.getpid()}", 20)
-    assert share.told() == "20"
+    assert share.reported() == "20"
     home = controller.root / "cgroup.procs"
     home.write_text(str(os.getpid()))
-    assert share.told() == "all"
+    assert share.reported() == "all"
 
 
 def test_a_limited_process_is_stopped_in_between(controller, share):
@@ -70,8 +70,8 @@ def test_a_limited_process_is_stopped_in_between(controller, share):
     share.limit(20)
     spin = "import time\nwhile time.process_time() < 0.5: pass"
     subprocess.run([sys.executable, "-c", spin], check=True)
-    told = (controller.root / f"{PREFIX}{os.getpid()}" / "cpu.stat").read_text().split()
-    assert int(told[told.index("nr_throttled") + 1]) > 0
+    reported = (controller.root / f"{PREFIX}{os.getpid()}" / "cpu.stat").read_text().split()
+    assert int(reported[reported.index("nr_throttled") + 1]) > 0
 
 
 def test_the_group_of_a_killed_process_is_swept(controller, share, tmp_path: Path, monkeypatch):
@@ -107,14 +107,14 @@ def test_a_system_without_such_groups_says_so(tmp_path: Path, monkeypatch):
         ProcessorShare().limit(50)
 
 
-def test_a_worker_tells_the_share_of_its_variant_and_switches_it(controller, tmp_path: Path):
+def test_a_worker_reports_the_share_of_its_variant_and_switches_it(controller, tmp_path: Path):
     requests = StatementRequests(lambda _: None)
     opened = requests.open(messages.Open(of("sqlite?processor=30"), str(tmp_path), "r1"))
     try:
         assert opened.terms["processor"] == "30"
-        for text, told in (("sqlite", "all"), ("sqlite?processor=60", "60")):
+        for text, reported in (("sqlite", "all"), ("sqlite?processor=60", "60")):
             switched = requests.switch(messages.Switch(of(text)))
-            assert switched.terms["processor"] == told
+            assert switched.terms["processor"] == reported
     finally:
         requests.remove()
     assert not (controller.root / f"{PREFIX}{os.getpid()}").exists()

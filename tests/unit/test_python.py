@@ -29,14 +29,14 @@ def test_importing_loadstone_imports_nothing_else():
     assert done.stdout.split() == []
 
 
-def test_every_name_that_is_told_is_there():
+def test_every_name_that_is_reported_is_there():
     assert set(api.__all__) == {*loadstone.__all__} - {"__version__"}
     assert all(getattr(loadstone, name) for name in dir(loadstone))
     with pytest.raises(AttributeError):
         _ = loadstone.nothing
 
 
-def test_a_comparison_is_told_in_values():
+def test_a_comparison_is_reported_in_values():
     slow = loadstone.Record(Path("b"), (calm_run(2, factor=2.0),))
     found = loadstone.compare(loadstone.Record(Path("a"), (calm_run(1),)), slow)
     assert found.outcome == "regression"
@@ -148,6 +148,6 @@ NAN = float("nan")
         lambda: loadstone.study(on="lode", seconds=NAN),
     ],
 )  # fmt: skip
-def test_an_odd_argument_is_told_and_no_bug_of_ours(call):
+def test_an_odd_argument_is_reported_and_no_bug_of_ours(call):
     with pytest.raises(loadstone.LoadstoneError):
         call()

@@ -198,7 +198,7 @@ def test_a_write_that_fails_leaves_nothing(
 
 
 @pytest.mark.parametrize("engine", CLIENTS)
-def test_terms_are_told_and_tactics_among_them(opened: Open, engine: str) -> None:
+def test_terms_are_reported_and_tactics_among_them(opened: Open, engine: str) -> None:
     client = opened(engine)
     terms = client.terms()
     assert terms["client"] == "python"

@@ -207,9 +207,9 @@ def test_whatever_a_record_holds_is_reported_or_refused(wholes, tmp_path, reques
         found: list[Run] = []
         code = code_of(partial(lambda found: found.append(read(path)), found))
         ends = used(found[0], other, dice) if found else {}
-        told = capsys.readouterr().err
+        reported = capsys.readouterr().err
         if code not in (Exit.OK, Exit.RECORD) or Exit.INTERNAL in ends.values():
-            wrong.append((drawn, code, ends, told))
+            wrong.append((drawn, code, ends, reported))
         assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before, drawn
         refused += code == Exit.RECORD
     assert wrong == []

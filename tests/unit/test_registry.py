@@ -63,9 +63,9 @@ def test_an_engine_that_cannot_be_loaded_is_named_and_the_others_are_listed(
     assert "mend or remove the package" in caught.value.hint
     monkeypatch.setenv("COLUMNS", "200")
     engines()
-    told = capsys.readouterr().out
-    assert f"{name} cannot be loaded from" in told
-    assert "null" in told
+    reported = capsys.readouterr().out
+    assert f"{name} cannot be loaded from" in reported
+    assert "null" in reported
 
 
 @pytest.mark.parametrize(

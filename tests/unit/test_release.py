@@ -77,7 +77,7 @@ def test_a_folder_without_a_server_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told", "fits"),
+    ("asked", "reported", "fits"),
     [
         ("1.4.0", "v1.4.0", True),
         ("1.4.0", "v1.4.1", False),
@@ -91,13 +91,13 @@ def test_a_folder_without_a_server_is_refused(tmp_path: Path) -> None:
         ("", "v9", True),
     ],
 )
-def test_an_engine_of_another_release_is_refused(asked: str, told: str, fits: bool) -> None:
+def test_an_engine_of_another_release_is_refused(asked: str, reported: str, fits: bool) -> None:
     variant = Variant("duckdb", release=parse_release(asked) if asked else INSTALLED)
     if fits:
-        _refuse_other_release(variant, {"version": told})
+        _refuse_other_release(variant, {"version": reported})
         return
     with pytest.raises(EngineError, match="the engine that started is"):
-        _refuse_other_release(variant, {"version": told})
+        _refuse_other_release(variant, {"version": reported})
 
 
 def test_a_release_that_always_syncs_cannot_leave_it_out() -> None:

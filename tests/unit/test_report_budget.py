@@ -40,8 +40,8 @@ def test_every_format_has_them():
     assert '<section id="budget"' in page
     assert 'href="#budget"' in page
     assert "| executor | 33 % | 33 % | 33 % |" in MarkdownReport().render(RUN).decode()
-    told = on_terminal(RUN)
-    assert re.search(r"executor +33 % +33 % +33 %", told), told
+    reported = on_terminal(RUN)
+    assert re.search(r"executor +33 % +33 % +33 %", reported), reported
     (first, *_) = json.loads(JsonReport().render(RUN))["budgets"]
     assert sum(part["elapsed_ns"] for part in first["parts"]) == first["elapsed_ns"]
     beyond = [rung["beyond_ns"]["value"] for rung in first["ladder"]]
@@ -77,12 +77,12 @@ def test_what_does_not_add_up_or_was_not_seen_is_said_where_it_is_shown():
 def test_a_negative_difference_is_not_measurable_in_words():
     found = budgets(RUN)[0]
     ladder = dict(budget_tables(found, {}).ladder.rows)
-    told = [cell.beyond for cell in ladder["into a relation, taken back"]]
-    assert told == [NOT_MEASURABLE] * 3
+    reported = [cell.beyond for cell in ladder["into a relation, taken back"]]
+    assert reported == [NOT_MEASURABLE] * 3
     assert all(cell.beyond.startswith("+") for cell in ladder["into a relation, committed"])
 
 
-def test_small_rows_are_told_together_and_none_is_lost():
+def test_small_rows_are_reported_together_and_none_is_lost():
     for view in overviews(budgets(RUN)):
         for variant in view.variants:
             assert abs(sum(row.shares[variant] for row in view.parts) - 1) < 1e-9

@@ -77,7 +77,7 @@ def test_an_unmeasured_figure_says_so() -> None:
     assert words_of(table, "taken by the hypervisor") == ABSENT
 
 
-def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
+def test_the_worst_condition_is_reported_and_its_limit_beside_it() -> None:
     run = make_run(FEW)
     conditions = (Condition(0.001 * i, None, -0.001 * i) for i in range(len(run.results)))
     results = (
@@ -98,14 +98,14 @@ def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
     rows = calibration_table(found, {}).observed
     beyond = {row.name for row in rows if row.beyond}
     assert beyond == {"processors' time taken by the hypervisor"}
-    told = {row.limit for row in rows}
+    reported = {row.limit for row in rows}
     for limit in (
         validity.STOLEN_SHARE_MAX,
         validity.FOREIGN_SHARE_MAX,
         validity.SPEED_DRIFT_MAX,
         validity.AA_RATIO_MAX - 1,
     ):
-        assert percent(limit) in told
+        assert percent(limit) in reported
 
 
 def test_only_the_client_of_a_server_has_headroom() -> None:

@@ -96,7 +96,7 @@ def test_an_engine_that_says_more_than_it_was_asked_obeys() -> None:
     assert TermValue("objects", "objects, but not all").disobeyed
 
 
-def test_a_term_that_one_engine_does_not_tell_is_unequal() -> None:
+def test_a_term_that_one_engine_does_not_report_is_unequal() -> None:
     run = make_run(FEW)
     kept = tuple(t for t in run.terms if (t.variant, t.key) != ("duckdb", "cache_bytes"))
     assert "cache_bytes" in terms(summarise(replace(run, terms=kept))).unequal
@@ -117,7 +117,7 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
     assert command(run).startswith("loadstone run wisconsin --on sqlite --on duckdb --on")
 
 
-def test_a_term_that_one_engine_alone_tells_is_its_setting() -> None:
+def test_a_term_that_one_engine_alone_reports_is_its_setting() -> None:
     run = make_run(FEW)
     own = (Term("sqlite", "apsw", None, "3.54"), Term("null", "durability", None, "none"))
     found = terms(summarise(replace(run, terms=(*run.terms, *own))))

@@ -110,8 +110,8 @@ def test_calls_are_those_that_were_counted() -> None:
     assert ladders_of(run)["postgresql"].arguments[1].calls == 1_000 + 1_094 + 202
     assert ladders_of(make_oo1_run())["zodb"].arguments[1].calls == 1_000 + 4_373 + 100
     assert ladders_of(make_oo1_run())["zodb"].arguments[1].unit == "calls"
-    untold = counted(make_oo1_run(), "postgresql", "lookup", calls=None)
-    assert ladders_of(untold)["postgresql"].arguments == ()
+    unreported = counted(make_oo1_run(), "postgresql", "lookup", calls=None)
+    assert ladders_of(unreported)["postgresql"].arguments == ()
 
 
 def test_a_part_by_difference_says_so() -> None:
@@ -143,8 +143,8 @@ def test_a_way_that_was_not_measured_stays_with_the_statement() -> None:
     names = {part.name for part in account_of(ladders_of(run)["sqlite"], "a look-up").parts}
     assert "statement" in names
     assert "wire" not in names
-    untold = replace(run, terms=tuple(t for t in run.terms if t.key != "round_trip_ns"))
-    elsewhere = replaced(untold, "postgresql", "postgresql://db.example")
+    unreported = replace(run, terms=tuple(t for t in run.terms if t.key != "round_trip_ns"))
+    elsewhere = replaced(unreported, "postgresql", "postgresql://db.example")
     account = account_of(ladders_of(elsewhere)["postgresql://db.example"], "a look-up")
     assert account.parts[1].name == "wire and statement"
 
@@ -246,7 +246,7 @@ def test_every_format_has_the_ladder() -> None:
     assert b'"unexplained_ns"' in registry.load_report("json")().render(run)
 
 
-def test_the_commit_is_told_apart_only_where_every_sample_has_it() -> None:
+def test_the_commit_is_reported_apart_only_where_every_sample_has_it() -> None:
     run = make_oo1_run()
     account = account_of(ladders_of(run)["postgresql"], "a part inserted")
     commit = next(part for part in account.parts if part.name == "commit")

@@ -41,7 +41,7 @@ def sooner(factor: float) -> Run:
     return timed(make_oo1_run(), LOOKUP, {"sqlite": factor * 60 / 330})
 
 
-def told(run: Run, *terms: tuple[str, str, str | None]) -> Run:
+def reported(run: Run, *terms: tuple[str, str, str | None]) -> Run:
     found = tuple(Term(variant, key, None, value) for variant, key, value in terms)
     return replace(run, terms=(*run.terms, *found))
 
@@ -62,13 +62,13 @@ def test_a_competitor_that_is_certainly_faster_refutes_it(factor: float, is_refu
 
 
 def test_only_what_works_alike_is_held_against_it() -> None:
-    unlike = told(sooner(0.5), ("sqlite", "prefetch", "on"))
+    unlike = reported(sooner(0.5), ("sqlite", "prefetch", "on"))
     assert refuted(summarise(unlike)) == ()
-    alike = told(unlike, ("memory", "prefetch", "on"))
+    alike = reported(unlike, ("memory", "prefetch", "on"))
     assert len(refuted(summarise(alike))) == 1
     # A variant that is silent about it does not prefetch; another language is another client.
-    assert len(refuted(summarise(told(sooner(0.5), ("sqlite", "prefetch", None))))) == 1
-    python = told(sooner(0.5), ("sqlite", "client", "python"))
+    assert len(refuted(summarise(reported(sooner(0.5), ("sqlite", "prefetch", None))))) == 1
+    python = reported(sooner(0.5), ("sqlite", "client", "python"))
     assert refuted(summarise(python)) == ()
 
 
@@ -97,6 +97,6 @@ def test_every_format_says_that_a_limit_is_none() -> None:
 def test_the_claim_is_false_just_where_its_like_is_faster(
     factor: float, theirs: str | None, ours: str
 ) -> None:
-    run = told(sooner(factor), ("sqlite", "prefetch", theirs), ("memory", "prefetch", ours))
+    run = reported(sooner(factor), ("sqlite", "prefetch", theirs), ("memory", "prefetch", ours))
     is_like = (theirs or "off") == ours
     assert bool(refuted(summarise(run))) == (is_like and factor * 1.1 < 1)

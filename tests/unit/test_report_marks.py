@@ -93,11 +93,13 @@ def test_an_interval_is_called_what_it_is() -> None:
     run = make_run(("select-10%-heap",), scales=(10_000,))
     left = spoiled(run, "disturbed", Disturbance(0.3, 0.5, 1.2), variant="sqlite")
     (panel,) = panels(summarise(left))
-    told = {(s.figure.cell.variant, s.figure.cell.temperature): s.interval_is for s in panel.strips}
-    assert told["sqlite", "warm"] == "range that the disturbance leaves"
-    assert told["sqlite", "cold"] == "range of the samples, range that the disturbance leaves"
-    assert told["duckdb", "warm"] == "95 %"
-    assert told["duckdb", "cold"] == ""
+    reported = {
+        (s.figure.cell.variant, s.figure.cell.temperature): s.interval_is for s in panel.strips
+    }
+    assert reported["sqlite", "warm"] == "range that the disturbance leaves"
+    assert reported["sqlite", "cold"] == "range of the samples, range that the disturbance leaves"
+    assert reported["duckdb", "warm"] == "95 %"
+    assert reported["duckdb", "cold"] == ""
     page = rendered(left, "html")
     assert '<th scope="col">interval</th>' in page
     assert "95 % interval" not in page
@@ -150,9 +152,9 @@ def test_markdown_has_the_marks_of_the_page() -> None:
         f for f in summarise(quick).figures.values() if f.near_overhead and f.cell.variant != "null"
     ]
     assert near
-    told = rendered(quick, "md")
-    assert len(re.findall(r" \\\*(?= [|≠])", told)) == len(near)
-    assert "The harness overhead is more than a tenth of this figure" in told
+    reported = rendered(quick, "md")
+    assert len(re.findall(r" \\\*(?= [|≠])", reported)) == len(near)
+    assert "The harness overhead is more than a tenth of this figure" in reported
 
 
 def test_a_table_of_invalid_figures_says_so() -> None:

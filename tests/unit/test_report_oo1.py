@@ -242,14 +242,14 @@ def test_the_way_to_a_server_stands_beside_the_figures(whole: Summary, name: str
 
 
 def test_the_papers_systems_that_run_again_are_named(whole: Summary) -> None:
-    told = (
+    reported = (
         "Systems of the paper, re-implemented: INDEX as lode?access=links, INDEX with B-trees"
         " (Table VII) as lode?access=btree and OODBMS as lode"
     )
     absent = " (not in this run: lode?access=links, lode?access=btree and lode)."
-    assert comparisons(whole).reimplemented == told + absent
+    assert comparisons(whole).reimplemented == reported + absent
     there = (*whole.competitors, "lode", "lode?access=links", "lode?access=btree")
-    assert _reimplemented(SimpleNamespace(words=whole.words, competitors=there)) == told + "."
+    assert _reimplemented(SimpleNamespace(words=whole.words, competitors=there)) == reported + "."
     assert comparisons(summarise(make_run(FEW))).reimplemented == ""
 
 
@@ -294,7 +294,9 @@ def test_a_panel_shows_a_measure_and_no_statement(whole: Summary) -> None:
     assert "Click a figure for its samples." in page
 
 
-def test_the_terminal_tells_clients_and_calls_and_fits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_reports_clients_and_calls_and_fits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     run = make_oo1_run()
     print_summary(run, Path("a.loadstone"), None, Console(width=100, highlight=False))
     text = capsys.readouterr().out

@@ -44,7 +44,7 @@ def named(run: Run, old: str, new: str, role: str = "") -> Run:
     )
 
 
-def told(run: Run, *terms: Term) -> Run:
+def reported(run: Run, *terms: Term) -> Run:
     return replace(run, terms=(*run.terms, *terms))
 
 
@@ -67,7 +67,7 @@ def test_a_variant_that_is_no_database_declares_a_role_of_its_own(kind: str) -> 
         assert (role != "competitor") == (name in NO_DATABASE), name
 
 
-def test_a_plan_tells_the_roles_and_keeps_them() -> None:
+def test_a_plan_reports_the_roles_and_keeps_them() -> None:
     plan = make_oo1_run().plan
     assert plan.role_of("memory").value == "limit"
     assert plan.role_of("sqlite").value == "competitor"
@@ -182,7 +182,7 @@ DURABILITY = (
 
 
 def test_a_term_is_marked_at_the_cells_it_concerns_in_every_format() -> None:
-    run = told(make_oo1_run(), *DURABILITY)
+    run = reported(make_oo1_run(), *DURABILITY)
     whole = summarise(run)
     insert = whole.figures["insert|sqlite|20000|warm"]
     assert [term.words for term in insert.unequal] == ["durability: none, not full"]
@@ -207,13 +207,13 @@ def test_a_term_is_marked_at_the_cells_it_concerns_in_every_format() -> None:
 
 def test_equal_terms_are_marked_nowhere() -> None:
     equal = tuple(replace(term, read_back="FULL") for term in DURABILITY)
-    run = told(make_oo1_run(), *equal)
+    run = reported(make_oo1_run(), *equal)
     assert not any(figure.unequal for figure in summarise(run).figures.values())
     assert "≠" not in rendered("md", run)
 
 
-def test_a_variant_that_does_not_tell_a_term_departs_from_those_that_do() -> None:
-    run = told(make_oo1_run(), *DURABILITY[1:], Term("sqlite", "durability", "full", None))
+def test_a_variant_that_does_not_report_a_term_departs_from_those_that_do() -> None:
+    run = reported(make_oo1_run(), *DURABILITY[1:], Term("sqlite", "durability", "full", None))
     found = summarise(run).figures["insert|sqlite|20000|warm"].unequal
     assert [term.words for term in found] == ["durability: not told, not full"]
 

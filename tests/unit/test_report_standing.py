@@ -121,8 +121,8 @@ def test_nobody_but_the_best_is_shown_as_faster(samples: list[list[int]]) -> Non
 def test_every_format_leaves_undecided_ratios_out(name: str) -> None:
     noisy = {"sqlite": [1, 10_000] * 5, "duckdb": [10_000, 1] * 5, POSTGRESQL: [50_000] * 10}
     run = spoken(one_row(), noisy)
-    told = [f for f in warm(run).values() if f.standing == "?"]
-    assert told
+    reported = [f for f in warm(run).values() if f.standing == "?"]
+    assert reported
     text = registry.load_report(name)().render(run).decode()
     assert not re.search(r"≈\d", text)
     assert "?" in text
@@ -143,20 +143,20 @@ def grown(exponent: float, samples: int, noise: float = 0.0) -> Run:
 
 
 def steep(run: Run) -> list[str]:
-    return [line.told for line in growth(summarise(run)) if line.steep]
+    return [line.reported for line in growth(summarise(run)) if line.steep]
 
 
 @pytest.mark.parametrize("name", ["md", "html"])
 def test_single_samples_say_nothing_of_growth(name: str) -> None:
     run = grown(1.5, samples=1)
     assert steep(run) == []
-    assert {line.told for line in growth(summarise(run))} == {"\N{EN DASH}"}
+    assert {line.reported for line in growth(summarise(run))} == {"\N{EN DASH}"}
     text = registry.load_report(name)().render(run).decode()
     assert "1.50" not in text
     assert "Growing faster" not in text
 
 
-def test_growth_is_told_where_the_intervals_leave_no_doubt() -> None:
+def test_growth_is_reported_where_the_intervals_leave_no_doubt() -> None:
     assert set(steep(grown(1.5, samples=10))) == {"1.50"}
     assert steep(grown(1.5, samples=10, noise=0.4)) == []
     assert steep(grown(1.1, samples=10)) == []

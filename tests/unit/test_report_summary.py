@@ -196,7 +196,7 @@ def test_a_tie_is_called_a_tie() -> None:
 
 
 @pytest.mark.parametrize(
-    ("access", "told"),
+    ("access", "reported"),
     [
         ("nonclustered", ""),
         ("heap,nonclustered", ""),
@@ -206,7 +206,9 @@ def test_a_tie_is_called_a_tie() -> None:
         (None, ""),
     ],
 )
-def test_a_structure_that_no_plan_uses_is_told_at_the_cell(access: str | None, told: str) -> None:
+def test_a_structure_that_no_plan_uses_is_reported_at_the_cell(
+    access: str | None, reported: str
+) -> None:
     operation = "select-1%-nonclustered"
     run = make_run((operation,))
     results = tuple(
@@ -220,6 +222,6 @@ def test_a_structure_that_no_plan_uses_is_told_at_the_cell(access: str | None, t
     assert shown
     for one in shown:
         words = [term.words for term in one.unequal if term.key == "planned otherwise"]
-        assert words == ([told] if told else [])
+        assert words == ([reported] if reported else [])
     marked = b"planned otherwise" in MarkdownReport().render(whole.run)
-    assert marked is bool(told)
+    assert marked is bool(reported)

@@ -56,7 +56,7 @@ def failing(reason: str) -> Run:
     return replace(RUN, results=tuple(change(i, r) for i, r in enumerate(RUN.results)))
 
 
-def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
+def test_a_reason_is_reported_in_full_the_first_time_and_once_in_the_end() -> None:
     reason = (
         "could not be started again: duckdb: Could not write file: No space left on device, try"
     )
@@ -68,10 +68,10 @@ def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
     assert screen.file.getvalue().count(reason) == 1
     summary = console(terminal=False)
     print_summary(run, Path("r.loadstone"), None, summary)
-    told = " ".join(summary.file.getvalue().split())
-    assert told.count(reason) == 1
-    assert "116 cells failed, the first select-1%-heap on duckdb, 10,000 tuples, warm: " in told
-    assert "To do: free space in the scratch folder, or set LOADSTONE_SCRATCH" in told
+    reported = " ".join(summary.file.getvalue().split())
+    assert reported.count(reason) == 1
+    assert "116 cells failed, the first select-1%-heap on duckdb, 10,000 tuples, warm: " in reported
+    assert "To do: free space in the scratch folder, or set LOADSTONE_SCRATCH" in reported
 
 
 @pytest.mark.parametrize("height", [12, 24, 40])
@@ -108,7 +108,7 @@ def summary(*, terminal: bool) -> str:
     return screen.file.getvalue()
 
 
-def test_an_unproved_cell_is_not_told_as_cold() -> None:
+def test_an_unproved_cell_is_not_reported_as_cold() -> None:
     """Of an engine with proof of no cell, nothing is said of cold over warm."""
 
     def doubted(result):
@@ -124,9 +124,9 @@ def test_an_unproved_cell_is_not_told_as_cold() -> None:
         return text.partition("Cold over warm")[2].partition("Unequal terms")[0]
 
     assert "duckdb" in line(RUN)
-    told = line(replace(RUN, results=tuple(map(doubted, RUN.results))))
-    assert "sqlite" in told
-    assert "duckdb" not in told
+    reported = line(replace(RUN, results=tuple(map(doubted, RUN.results))))
+    assert "sqlite" in reported
+    assert "duckdb" not in reported
 
 
 def test_cold_over_warm_says_of_how_many_operations_it_is_the_median() -> None:
@@ -169,11 +169,11 @@ def test_what_is_said_of_disturbed_cells_adds_up_to_what_the_verdict_counts() ->
     screen = console(terminal=False)
     print_summary(run, Path("runs/a.loadstone"), None, screen)
     text = " ".join(screen.file.getvalue().split())
-    told, counted = (
+    reported, counted = (
         re.search(r"(\d+) cells invalid: too busy", text),
         re.search(r"(\d+) invalid", text),
     )
-    assert told[1] == counted[1]
+    assert reported[1] == counted[1]
 
 
 def test_the_summary_fits_one_screen_and_says_what_matters() -> None:

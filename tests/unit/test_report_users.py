@@ -130,7 +130,7 @@ def test_a_loop_without_times_says_why():
     assert "closed loop: failed: > 60 s" in shown(run_of(CLOSED, failed))
 
 
-def test_equal_reasons_are_told_once_on_the_screen():
+def test_equal_reasons_are_reported_once_on_the_screen():
     def loop(share):
         return dataclasses.replace(POINT, status="invalid", reason=f"others took {share}%")
 

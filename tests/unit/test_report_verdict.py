@@ -51,8 +51,8 @@ def test_without_limits_nothing_is_in_order_and_nothing_clean() -> None:
         text = registry.load_report(name)().render(unjudged).decode()
         assert "measured and in order" not in text
         assert name == "json" or "judged by no limits (--no-limits)" in text
-    told = json.loads(registry.load_report("json")().render(unjudged))["verdict"]
-    assert (told["clean"], told["limits"]) == (False, False)
+    reported = json.loads(registry.load_report("json")().render(unjudged))["verdict"]
+    assert (reported["clean"], reported["limits"]) == (False, False)
     screen = Console(file=io.StringIO(), width=200)
     print_summary(unjudged, Path("a.loadstone"), None, screen)
     assert "judged by no limits (--no-limits)" in screen.file.getvalue()
@@ -77,9 +77,9 @@ def test_every_ranking_says_that_no_limit_judged_it() -> None:
     assert mark not in shown[0]
     assert shown[1].count(mark) == 1 + 1 + 2
     for one, limits in ((run, True), (unjudged, False)):
-        told = json.loads(registry.load_report("json")().render(one))
-        assert {cell["judged"] for cell in told["cells"]} == {limits}
-        assert {point["judged"] for point in told["users"]} == {limits}
+        reported = json.loads(registry.load_report("json")().render(one))
+        assert {cell["judged"] for cell in reported["cells"]} == {limits}
+        assert {point["judged"] for point in reported["users"]} == {limits}
 
 
 EVENTS = (
@@ -88,7 +88,7 @@ EVENTS = (
 )
 
 
-def test_possible_leftovers_in_a_database_are_told_by_every_format() -> None:
+def test_possible_leftovers_in_a_database_are_reported_by_every_format() -> None:
     run = make_run(("select-10%-heap",))
     left = replace(run, events=EVENTS)
     assert judged(replace(run, events=EVENTS[:1])).clean
@@ -100,8 +100,8 @@ def test_possible_leftovers_in_a_database_are_told_by_every_format() -> None:
     assert "- 13:15:02 worker lost (duckdb): it \\*died\\* \\| twice" in text
     assert "- 13:16:02 left behind (sqlite): tables loadstone\\_x in u.db" in text
     assert "13:16:02 left behind (sqlite): tables loadstone_x in u.db" in page
-    told = json.loads(registry.load_report("json")().render(left))
-    assert told["verdict"]["left_behind"] == ["sqlite"]
+    reported = json.loads(registry.load_report("json")().render(left))
+    assert reported["verdict"]["left_behind"] == ["sqlite"]
     screen = Console(file=io.StringIO(), width=200)
     print_summary(left, Path("a.loadstone"), None, screen)
     said = " ".join(screen.file.getvalue().split())

@@ -9,7 +9,7 @@ NULL_CLIENTS = {"null", "python-null"}
 
 
 @pytest.mark.parametrize("engine", sorted(set(registry.client_names()) - NULL_CLIENTS))
-def test_every_item_is_told_of_every_engine(engine):
+def test_every_item_is_reported_of_every_engine(engine):
     assert tuple(REPORTABLES[engine]) == ITEMS
     assert all(REPORTABLES[engine].values())
     assert set(reportables(engine)) == {f"setting.{item}" for item in ITEMS}

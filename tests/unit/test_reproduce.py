@@ -141,9 +141,12 @@ def test_the_command_plans_the_same(choices: dict) -> None:
         return
     words = shlex.split(command(of(plan)))
     assert words[0] == "loadstone"
-    told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
-    assert told.exit_code == 0, told.output
-    assert told.output.startswith(f"plan {plan.hash}: "), (command(of(plan)), told.output[:200])
+    reported = CliRunner().invoke(app, [*words[1:], "--dry-run"])
+    assert reported.exit_code == 0, reported.output
+    assert reported.output.startswith(f"plan {plan.hash}: "), (
+        command(of(plan)),
+        reported.output[:200],
+    )
 
 
 NAMES = st.text(alphabet="-a=' \"\n$\\;\u202e", min_size=1, max_size=6)
@@ -171,9 +174,9 @@ def test_a_command_reads_what_a_record_holds_as_what_it_is(
     chosen: dict = {}
     with patch.object(planning, "plan_from", lambda options, file: chosen.update(options) or read):
         words = shlex.split(command(of(read)))
-        told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
+        reported = CliRunner().invoke(app, [*words[1:], "--dry-run"])
     # Only `plan_from` is not the real one: what it gives is no `Planned`.
-    assert isinstance(told.exception, AttributeError), told.output
+    assert isinstance(reported.exception, AttributeError), reported.output
     made = choices_from(chosen, COMMAND_LINE)
     assert {name: getattr(made, name) for name in chosen} == {
         name: getattr(read, name) for name in chosen
@@ -222,10 +225,10 @@ def test_every_choice_has_an_option_and_is_tried_here() -> None:
     tried |= {"design", "vary", "within_s"}
     assert tried == {choice.name for choice in DEFINED}
     for command_name in (RUN, STUDY):
-        told = CliRunner().invoke(app, [command_name, "--help"]).output
+        reported = CliRunner().invoke(app, [command_name, "--help"]).output
         for choice in DEFINED:
             takes = command_name in choice.option.commands
-            assert (f"{choice.option.flag} " in told) == takes or not choice.option.flag, choice
+            assert (f"{choice.option.flag} " in reported) == takes or not choice.option.flag, choice
 
 
 @pytest.mark.parametrize("name", ["md", "html"])
@@ -238,7 +241,7 @@ def test_the_page_says_the_command_of_its_plan(name: str) -> None:
     assert f"plan {plan.hash}" in text
 
 
-def test_an_older_plan_says_what_it_does_not_tell() -> None:
+def test_an_older_plan_says_what_it_does_not_report() -> None:
     plan = planned({"benchmark": "oo1", "on": ["sqlite"], "preset": "quick"})
     kept = ("benchmark", "edition", "variants", "rows", "seed", "warm_up", "rounds",
             "time_limit_s", "cells", "aa_control")  # fmt: skip

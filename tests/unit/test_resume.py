@@ -29,8 +29,8 @@ def record(tmp_path):
     def made(choices):
         plan, path = plan_from(choices, None).plan, tmp_path / "r.loadstone"
         benchmark = registry.load_benchmark(plan.benchmark)()
-        told = published_of(benchmark), benchmark.presentation()
-        Recorder.create(path, plan, *told, "0badcafe", "1", "loadstone").end("interrupted", 1)
+        reported = published_of(benchmark), benchmark.presentation()
+        Recorder.create(path, plan, *reported, "0badcafe", "1", "loadstone").end("interrupted", 1)
         return path
 
     return made
@@ -42,15 +42,15 @@ def resumed(path, chosen=None, *, study, dry_run=False, **files):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_dry_run_tells_what_is_left_and_leaves_the_record_as_it_was(kind, record, capsys):
+def test_a_dry_run_reports_what_is_left_and_leaves_the_record_as_it_was(kind, record, capsys):
     path = record(KINDS[kind])
     before = path.read_bytes()
     assert resumed(path, study=kind == "study", dry_run=True) == Exit.OK
     assert path.read_bytes() == before
-    told = capsys.readouterr().out
+    reported = capsys.readouterr().out
     cells = read(path).plan.cells
-    assert f"{len(cells)} cells, 0 again, 0 load levels of {len(cells)} cells" in told
-    assert all(cell.variant in told and cell.operation in told for cell in cells)
+    assert f"{len(cells)} cells, 0 again, 0 load levels of {len(cells)} cells" in reported
+    assert all(cell.variant in reported and cell.operation in reported for cell in cells)
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
@@ -118,5 +118,5 @@ ENDS = {
 def test_a_study_is_judged_by_its_effects(record, statuses, code, capsys):
     """A base alone tells nothing of any switch."""
     assert session._judged(ended(record, statuses)) == code
-    told = "no effect of this study has a figure in order" in capsys.readouterr().err
-    assert told == (code == Exit.NOTHING_USABLE)
+    reported = "no effect of this study has a figure in order" in capsys.readouterr().err
+    assert reported == (code == Exit.NOTHING_USABLE)

@@ -13,7 +13,7 @@ from loadstone.machine.wake_up import round_trip_ns, round_trips
 from loadstone.record.model import Run, Term
 
 
-def told(run: Run, *readings: Term) -> Run:
+def reported(run: Run, *readings: Term) -> Run:
     return replace(run, terms=(*run.terms, *readings))
 
 
@@ -38,7 +38,7 @@ def test_no_machine_answers_where_the_echo_ends(monkeypatch: pytest.MonkeyPatch)
 
 def test_it_stands_beside_the_terms_and_need_not_agree() -> None:
     run = make_run()
-    shown = terms(summarise(told(run, Term("sqlite", "round_trip_ns", None, "5900"))))
+    shown = terms(summarise(reported(run, Term("sqlite", "round_trip_ns", None, "5900"))))
     (row,) = (row for row in shown.rows if row.key == "round_trip_ns")
     assert row.values["sqlite"].read_back == "5900"
     assert "round_trip_ns" not in shown.unequal
@@ -46,9 +46,9 @@ def test_it_stands_beside_the_terms_and_need_not_agree() -> None:
 
 def test_two_records_of_it_are_compared_and_other_differences_still_refused() -> None:
     run = make_run()
-    a = told(run, Term("sqlite", "round_trip_ns", None, "5900"))
-    b = told(run, Term("sqlite", "round_trip_ns", None, "6100"))
+    a = reported(run, Term("sqlite", "round_trip_ns", None, "5900"))
+    b = reported(run, Term("sqlite", "round_trip_ns", None, "6100"))
     assert not [cell for cell in compare(a, b).unlike if "round_trip" in cell.reason]
-    changed = told(b, Term("sqlite", "setting.page", None, "1"))
-    base = told(a, Term("sqlite", "setting.page", None, "2"))
+    changed = reported(b, Term("sqlite", "setting.page", None, "1"))
+    base = reported(a, Term("sqlite", "setting.page", None, "2"))
     assert [cell for cell in compare(base, changed).unlike if "setting.page" in cell.reason]

@@ -12,7 +12,7 @@ from loadstone.plan.presentation import Presentation, Routine
 from loadstone.record.budget import ALL, Budget, BudgetPart
 from loadstone.record.model import Run
 
-TOLD = (
+REPORTED = (
     Routine("GETSYMBOL", "get symbol from list", 17.1, ("lode::getsymbol",)),
     Routine("INTERPRET", "interpret list", 14.8, ("lode::(interpret|typecheck)",)),
     Routine("FWRITE", "write to file", 3.1, (), components=("Python and driver",)),
@@ -47,7 +47,7 @@ def run_with(*found: Budget) -> Run:
     given = dict(zip((r.cell.key for r in own), found, strict=False))
     assert len(given) == len(found)
     results = tuple(replace(r, budget=given.get(r.cell.key)) for r in run.results)
-    return replace(run, results=results, presentation=Presentation("Thirds", routines=TOLD))
+    return replace(run, results=results, presentation=Presentation("Thirds", routines=REPORTED))
 
 
 def test_a_share_is_of_programs_alone_and_each_operation_counts_once():

@@ -30,7 +30,7 @@ def test_a_signal_before_the_record_begins_is_an_interruption(monkeypatch, capsy
     assert signal.getsignal(number) is before
 
 
-def test_ctrl_c_while_the_command_is_imported_is_told(monkeypatch, capsys):
+def test_ctrl_c_while_the_command_is_imported_is_reported(monkeypatch, capsys):
     """Typer ends there with the code alone."""
 
     def importing(name):

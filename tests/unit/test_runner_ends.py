@@ -36,7 +36,7 @@ def runner(*workers):
     return made
 
 
-def test_workers_are_closed_side_by_side_and_told_in_the_plans_order():
+def test_workers_are_closed_side_by_side_and_reported_in_the_plans_order():
     both = threading.Barrier(2, timeout=END_S_MAX)
     one, other = (Ending(name, lambda _: both.wait()) for name in ("one", "other"))
     users = Ending("users", lambda _: None, url="postgresql://u@h/d")
@@ -68,7 +68,7 @@ def test_an_interruption_strikes_those_that_are_being_closed():
     assert one.closed_by and other.closed_by
 
 
-def test_a_second_close_tells_the_same(tmp_path):
+def test_a_second_close_reports_the_same(tmp_path):
     engine = SimpleNamespace(
         hold=None, abandon=lambda _: None, end_sessions=lambda *_: None, sweep=lambda _: ()
     )
@@ -76,6 +76,6 @@ def test_a_second_close_tells_the_same(tmp_path):
     claim = SimpleNamespace(path=tmp_path, resumed=False)
     worker = VariantWorker([variant], engine, claim, SimpleNamespace(), None)
     worker._remain = [7]
-    told = worker.close()
-    assert "could not be ended: 7" in told
-    assert worker.kill() == told
+    reported = worker.close()
+    assert "could not be ended: 7" in reported
+    assert worker.kill() == reported

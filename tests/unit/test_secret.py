@@ -80,10 +80,10 @@ def test_no_error_and_no_name_shows_one(place: str, words: list[str]) -> None:
             try:
                 engine_named(given)
                 variant = parse_variant(given, TACTICS)
-                told = f"{variant.name} {variant!r} {variant.slug} {variant.bare_url}"
+                reported = f"{variant.name} {variant!r} {variant.slug} {variant.bare_url}"
             except LoadstoneError as error:
-                told = f"{error!r} {error} {error.hint}"
-            hidden(word, told)
+                reported = f"{error!r} {error} {error.hint}"
+            hidden(word, reported)
 
 
 def hidden(word: str, shown: str, *, at_least: bool = True) -> None:

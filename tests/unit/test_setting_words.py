@@ -19,13 +19,13 @@ OTHER = (
 @pytest.mark.parametrize(("asked", "reading"), SAME)
 def test_the_same_in_other_words(asked: str, reading: str) -> None:
     assert setting.same(asked, reading)
-    assert setting.told(asked, reading).startswith(asked) or asked.casefold() == reading
+    assert setting.reported(asked, reading).startswith(asked) or asked.casefold() == reading
 
 
 @pytest.mark.parametrize(("asked", "reading"), OTHER)
-def test_another_value_is_told_as_it_is(asked: str, reading: str) -> None:
+def test_another_value_is_reported_as_it_is(asked: str, reading: str) -> None:
     assert not setting.same(asked, reading)
-    assert setting.told(asked, reading) == reading
+    assert setting.reported(asked, reading) == reading
 
 
 def test_an_engine_whose_megabyte_is_decimal_rounds_what_it_prints() -> None:

@@ -39,7 +39,7 @@ def test_json_is_finite_numbers_and_characters(text):
     ({"tables": [{}]}, Published, "it.tables: number is missing"),
     ("x" * 999, int, "x…"),
 ])  # fmt: skip
-def test_a_wrong_value_is_told_with_the_allowed_ones(value, wanted, message):
+def test_a_wrong_value_is_reported_with_the_allowed_ones(value, wanted, message):
     with pytest.raises(InputError) as caught:
         shaped(value, wanted, "it")
     assert message in caught.value.message

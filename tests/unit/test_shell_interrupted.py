@@ -39,10 +39,10 @@ def raising(error):
 
 
 def said(session, call, *say, **also):
-    with pytest.raises(KeyboardInterrupt) as told:
+    with pytest.raises(KeyboardInterrupt) as reported:
         session._waited(interrupting(session, call), *say, **also)
     session._is_interrupted = False
-    return str(told.value)
+    return str(reported.value)
 
 
 def test_a_cancelled_statement_keeps_nothing_and_a_committing_one_is_kept(session):

@@ -66,11 +66,11 @@ def test_the_largest_effects_come_first() -> None:
 
 
 def test_an_effect_through_another_plan_is_marked() -> None:
-    told = cells(record())
-    assert told["select-1%-heap", "parallelism"] == times(4) + OTHER_PLAN
-    assert told["select-1%-heap", "cache"] == times(1.25)
-    assert told["min-heap", "parallelism"] == f"{NOTHING}{OTHER_PLAN}"
-    assert told["min-heap", "cache"] == NOTHING
+    reported = cells(record())
+    assert reported["select-1%-heap", "parallelism"] == times(4) + OTHER_PLAN
+    assert reported["select-1%-heap", "cache"] == times(1.25)
+    assert reported["min-heap", "parallelism"] == f"{NOTHING}{OTHER_PLAN}"
+    assert reported["min-heap", "cache"] == NOTHING
 
 
 def test_a_combination_that_failed_gives_no_figure_and_is_a_problem() -> None:
@@ -78,9 +78,9 @@ def test_a_combination_that_failed_gives_no_figure_and_is_a_problem() -> None:
     broken = result(made, "min-heap", "postgresql?durability=none", ("durability",))
     broken = replace(broken, status="failed", reason="wrong answer", samples=())
     run = record({("min-heap", broken.cell.variant): broken})
-    told = cells(run)
-    assert told["min-heap", "durability"] == UNKNOWN
-    assert told["min-heap", "cache"] == NOTHING, "the others stand"
+    reported = cells(run)
+    assert reported["min-heap", "durability"] == UNKNOWN
+    assert reported["min-heap", "cache"] == NOTHING, "the others stand"
     text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
     assert "min-heap: failed: wrong answer" in text
 
@@ -99,8 +99,8 @@ def test_what_three_switches_do_together_calls_for_a_factorial_study(
     run = record()
     run = replace(run, plan=replace(run.plan, study=unsteered))
     text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
-    (told,) = re.findall(r"To take them apart: loadstone (study .*)", text)
-    again = CliRunner().invoke(app, [*shlex.split(told), "--dry-run"])
+    (reported,) = re.findall(r"To take them apart: loadstone (study .*)", text)
+    again = CliRunner().invoke(app, [*shlex.split(reported), "--dry-run"])
     assert again.exit_code == 0, again.output
     assert "min-heap" in again.output
     assert "select-1%-heap" not in again.output
@@ -110,48 +110,48 @@ def test_a_run_that_is_no_study_has_no_map() -> None:
     assert study_map(make_run(("select-1%-heap",), scales=(10_000,))) is None
 
 
-def test_an_operation_tells_its_effects_as_it_ends() -> None:
+def test_an_operation_reports_its_effects_as_it_ends() -> None:
     first, last = found(record()).operations
-    told = f"parallelism 1 → 2 {times(4)}{OTHER_PLAN}, cache 256 MiB → 1.00 MiB {times(1.25)}"
-    assert told in ended_line(first)
+    reported = f"parallelism 1 → 2 {times(4)}{OTHER_PLAN}, cache 256 MiB → 1.00 MiB {times(1.25)}"
+    assert reported in ended_line(first)
     assert f"durability full → none {times(0.5)}" in ended_line(last)
 
 
 @pytest.mark.parametrize(
-    ("noise", "told"),
+    ("noise", "reported"),
     [(0.003, "no switch changes it by more than 3.0 %"), (0.5, "no effect found; one of ")],
 )
 def test_that_nothing_is_found_is_not_that_nothing_is_there(
-    monkeypatch: pytest.MonkeyPatch, noise: float, told: str
+    monkeypatch: pytest.MonkeyPatch, noise: float, reported: str
 ) -> None:
     monkeypatch.setitem(FACTORS, "min-heap", dict.fromkeys(FACTORS["min-heap"], 1.0))
     monkeypatch.setitem(NOISE, "min-heap", noise)
     operation = next(one for one in found(record()).operations if one.name == "min-heap")
     assert operation.strength == 0
-    assert told in ended_line(operation)
+    assert reported in ended_line(operation)
     few = replace(operation, switches=tuple(replace(one, last=None, alone=replace(
         one.alone, low=None)) for one in operation.switches))  # fmt: skip
     assert "too few blocks to find an effect" in ended_line(few)
 
 
-def test_the_strongest_effects_tell_the_work_behind_them() -> None:
+def test_the_strongest_effects_report_the_work_behind_them() -> None:
     run = record()
     text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
-    (told,) = re.findall(r"min-heap, durability full → none: .*", text)
-    assert told.endswith("; same plan; written to storage 8.00 KiB → 0 B")
+    (reported,) = re.findall(r"min-heap, durability full → none: .*", text)
+    assert reported.endswith("; same plan; written to storage 8.00 KiB → 0 B")
     (other,) = re.findall(r"select-1%-heap, cache 256 MiB → 1.00 MiB: .*", text)
     assert other.endswith("plan"), "what is counted alike is not told"
 
 
-def test_a_bound_is_told_as_one_and_never_as_a_figure() -> None:
+def test_a_bound_is_reported_as_one_and_never_as_a_figure() -> None:
     run = record()
     ended = next(r for r in run.results if r.cell.operation == "min-heap"
                  and r.cell.variant == "postgresql?durability=none")  # fmt: skip
     ended = replace(ended, status="censored", reason="> 100 ms", samples=(), answers=(),
                     longer_than_ns=100_000_000)  # fmt: skip
     run = record({("min-heap", ended.cell.variant): ended})
-    told = cells(run)["min-heap", "durability"]
-    assert told == f"> {times(25)}", "50 by the median of the base, 25 by the slowest it can be"
+    reported = cells(run)["min-heap", "durability"]
+    assert reported == f"> {times(25)}", "50 by the median of the base, 25 by the slowest it can be"
     operation = next(one for one in found(run).operations if one.name == "min-heap")
     each = next(one for one in operation.switches if one.switch.tactic == "durability")
     assert (each.alone, each.failure) == (None, "")
@@ -193,9 +193,9 @@ def test_the_terminal_and_the_page_see_the_same_plans():
         0, "select", "1. scan a\n   rows (a.x)\npipeline 1 is compiled to 1 function"
     )
     run = record()
-    told = replace(run, results=tuple(replace(r, statements=(text,)) for r in run.results))
+    reported = replace(run, results=tuple(replace(r, statements=(text,)) for r in run.results))
     for lines in (True, False):
-        shown = legible_run(told, lines=lines)
+        shown = legible_run(reported, lines=lines)
         assert {r.statements for r in shown.results} == {(text,)}
 
 
@@ -231,7 +231,7 @@ def test_a_line_is_computed_once_however_often_the_screen_is_drawn(
     assert progress._table().row_count == len(OPERATIONS)
 
 
-def told_of(run: Run) -> dict[str, str]:
+def reported_of(run: Run) -> dict[str, str]:
     """The texts of the terminal, Markdown and the page."""
     console = Console(width=200, record=True, file=io.StringIO())
     for part in study_summary(run, Path("r.loadstone"), None):
@@ -260,11 +260,11 @@ def test_all_parts_call_the_same_switches_an_effect(
     for each in operation.switches:
         has_ratio = cell(each)[0] not in (NOTHING, UNKNOWN)
         assert has_ratio == each.acts == acts[each.switch.tactic] == bool(side_of(each)[0])
-    told = {each.switch.tactic: cell(each) for each in operation.switches}
-    assert told["durability"] == times(0.5)
-    assert told["cache"] == (f"last {times(3)}" if together == 3.0 else NOTHING)
+    reported = {each.switch.tactic: cell(each) for each in operation.switches}
+    assert reported["durability"] == times(0.5)
+    assert reported["cache"] == (f"last {times(3)}" if together == 3.0 else NOTHING)
     assert ("cache 256 MiB → 1.00 MiB last" in ended_line(operation)) == (together == 3.0)
-    for name, text in told_of(run).items():
+    for name, text in reported_of(run).items():
         assert (f"last {times(3)}" in text) == (together == 3.0), name
 
 
@@ -282,12 +282,12 @@ def test_a_waterfall_calls_no_effect_what_the_map_does_not() -> None:
     assert not any(step.called for fall in falls for step in fall.steps)
 
 
-def test_an_operation_whose_base_is_invalid_tells_no_effect() -> None:
+def test_an_operation_whose_base_is_invalid_reports_no_effect() -> None:
     run = with_status("invalid")
     (operation,) = (one for one in found(run).operations if one.name == "min-heap")
     assert operation.strength == 0
     assert ended_line(operation) == "min-heap: its base has no figure: invalid: a reason"
-    for name, text in told_of(run).items():
+    for name, text in reported_of(run).items():
         assert "not measured, or not in order" in text, name
         assert not re.search("min-heap.{0,9}, durability full → none: (alone|last) ", text), name
 
@@ -300,14 +300,14 @@ def test_no_effect_is_not_for_want_of_blocks_where_a_combination_is_invalid() ->
 
 @pytest.mark.parametrize("status", ["ok", "disturbed"])
 def test_the_effects_of_a_disturbed_operation_are_marked(status: str) -> None:
-    told = told_of(with_status(status))
+    reported = reported_of(with_status(status))
     for name in ("terminal", "md"):
-        text = told[name]
+        text = reported[name]
         assert ("min-heap ! " in text) == (status == "disturbed"), name
         assert ("min-heap !, durability" in text) == (status == "disturbed"), name
         assert "select-1%-heap !" not in text
         assert "! some combination was disturbed" in text
-    assert ("disturbed</sup>" in told["html"]) == (status == "disturbed")
+    assert ("disturbed</sup>" in reported["html"]) == (status == "disturbed")
 
 
 @pytest.mark.parametrize(("noise", "words"), [
@@ -324,7 +324,7 @@ def test_a_wide_closure_is_not_closed(
     assert ("make up the whole" in closure_words(fall)) == (noise == 0.003)
 
 
-def test_the_noise_that_denies_an_effect_is_told() -> None:
+def test_the_noise_that_denies_an_effect_is_reported() -> None:
     """By every format, where no cell of the A/A control is in order, too."""
     run = with_status("disturbed", "postgresql#2")
     (operation,) = (one for one in found(run).operations if one.name == "min-heap")
@@ -333,13 +333,13 @@ def test_the_noise_that_denies_an_effect_is_told() -> None:
     assert noise.low is not None and noise.high is not None
     assert operation.effects.threshold >= max(abs(noise.low), abs(noise.high))
     reach = f"{digits(exp(noise.low))} to {digits(exp(noise.high))}"
-    for name, text in told_of(run).items():
+    for name, text in reported_of(run).items():
         assert "A/A noise: the base measured twice" in text, name
         assert re.search(rf"min-heap( !)?: \S+ \({reach}\); no effect within 1\.03", text), name
     shown = json.loads(registry.load_report("json")().render(run))["study"]["operations"]
-    (told,) = (one for one in shown if one["operation"] == "min-heap")
-    assert told["threshold"] == exp(operation.effects.threshold)
-    assert told["aa_ratio"]["low"] == exp(noise.low)
+    (reported,) = (one for one in shown if one["operation"] == "min-heap")
+    assert reported["threshold"] == exp(operation.effects.threshold)
+    assert reported["aa_ratio"]["low"] == exp(noise.low)
 
 
 @pytest.mark.parametrize("status", ["ok", "disturbed"])
@@ -358,7 +358,7 @@ def test_switches_without_a_column_are_named_below_the_map(
 ) -> None:
     """Fifty columns would not be legible; what acts is never lost."""
     monkeypatch.setattr(terminal_study, "SWITCHES_SHOWN", 1)
-    text = " ".join(told_of(record())["terminal"].split())
+    text = " ".join(reported_of(record())["terminal"].split())
     assert "3 switches more, with an effect: durability and cache; without an effect: join" in text
     monkeypatch.setattr(terminal_study, "SWITCHES_SHOWN", 4)
-    assert "switches more" not in told_of(record())["terminal"]
+    assert "switches more" not in reported_of(record())["terminal"]

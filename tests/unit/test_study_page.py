@@ -18,7 +18,7 @@ from loadstone.analysis.study_terms import study_terms
 from loadstone.analysis.study_waterfall import descents
 from loadstone.record.model import Run, StatementText, Term
 from loadstone.report.html import PAGE_BYTES_MAX
-from loadstone.report.study_words import UNKNOWN, cell, told
+from loadstone.report.study_words import UNKNOWN, cell, ratio_words
 from loadstone.text.numbers import TIMES
 
 RATIO = re.compile(rf"\d{TIMES}")
@@ -83,7 +83,7 @@ def test_every_effect_on_the_page_is_that_of_the_map(make: Callable[[], Run]) ->
             if coloured:
                 assert each.alone is not None
                 assert ("slower" in kind) == (each.alone.value > 1)
-                assert told(each.alone) in says
+                assert ratio_words(each.alone) in says
 
 
 def test_a_combination_that_failed_shows_its_reason_and_no_ratio() -> None:
@@ -127,7 +127,7 @@ def test_both_plans_stand_side_by_side_where_they_differ() -> None:
     assert "<mark>" not in other
 
 
-def test_the_work_at_both_ends_is_told() -> None:
+def test_the_work_at_both_ends_is_reported() -> None:
     run = record()
     details = [one for one in switch_details(run, found(run)) if one.operation.name == "min-heap"]
     (one,) = [one for one in details if one.effect.switch.tactic == "durability"]
@@ -174,10 +174,12 @@ def test_terms_are_read_back_from_every_combination() -> None:
 @pytest.mark.parametrize("make", [record, broken, few_blocks])
 def test_json_has_the_figures_of_the_map(make: Callable[[], Run]) -> None:
     run = make()
-    told_of = json.loads(registry.load_report("json")().render(run))["study"]
+    reported_of = json.loads(registry.load_report("json")().render(run))["study"]
     map_ = found(run)
-    assert [one["operation"] for one in told_of["operations"]] == [o.name for o in map_.operations]
-    for operation, shown in zip(map_.operations, told_of["operations"], strict=True):
+    assert [one["operation"] for one in reported_of["operations"]] == [
+        o.name for o in map_.operations
+    ]
+    for operation, shown in zip(map_.operations, reported_of["operations"], strict=True):
         effects = {each.switch.tactic: each for each in operation.switches}
         assert [one["tactic"] for one in shown["switches"]] == [s.tactic for s in map_.order]
         for one in shown["switches"]:

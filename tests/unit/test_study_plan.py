@@ -86,7 +86,7 @@ def test_a_study_of_before_further_values_is_read() -> None:
     assert Plan.from_json(json.dumps(older)) == plan
 
 
-@pytest.mark.parametrize(("choices", "told"), [
+@pytest.mark.parametrize(("choices", "reported"), [
     ({"on": ["duckdb", "sqlite"], "vary": ["durability"]}, "one engine, not of 2"),
     ({"vary": ["speed=1,2"]}, "no tactic 'speed'"),
     ({"vary": ["durability=full"]}, "cannot read --vary"),
@@ -100,8 +100,8 @@ def test_a_study_of_before_further_values_is_read() -> None:
     ({"vary": ["all", "durability"]}, "goes with no other --vary"),
     ({"on": ["sqlite?durability=none"], "vary": ["durability=full,none"]}, "begins at full, and"),
 ])  # fmt: skip
-def test_an_impossible_study_is_refused_in_words(choices: dict, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_an_impossible_study_is_refused_in_words(choices: dict, reported: str) -> None:
+    with pytest.raises(InputError, match=reported):
         planned(**choices)
 
 
@@ -167,9 +167,9 @@ def test_a_plan_file_keeps_its_own_design(tmp_path: Path) -> None:
     switches = 'on = ["planted"]\nvary = ["a", "b", "c", "d"]'
     for design, has_pairs in (("", False), (f'design = "{FACTORIAL}"', True)):
         file.write_text(f"{PLAIN}{switches}\n{design}\n", encoding="utf-8")
-        told = CliRunner().invoke(app, ["study", "--plan", str(file), "--dry-run"]).output
-        assert "planted?a=on " in told
-        assert ("planted?a=on&b=on " in told) == has_pairs
+        reported = CliRunner().invoke(app, ["study", "--plan", str(file), "--dry-run"]).output
+        assert "planted?a=on " in reported
+        assert ("planted?a=on&b=on " in reported) == has_pairs
 
 
 def test_no_empty_name_stands_among_those_to_choose_from() -> None:

@@ -103,7 +103,7 @@ def test_interactions_of_ten_per_cent_are_found(kind, count):
 
 
 @pytest.mark.parametrize("kind", ["normal", "heavy"])
-def test_a_full_factorial_tells_which_two_interact(kind):
+def test_a_full_factorial_reports_which_two_interact(kind):
     dice = random.Random(kind)
     four = parts_of("abcd")
     for _ in range(10):

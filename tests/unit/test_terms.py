@@ -9,15 +9,15 @@ from loadstone.analysis.terms import terms
 from loadstone.record.model import Run, Term
 
 
-def with_terms(*told: tuple[str, str, str]) -> Run:
+def with_terms(*reported: tuple[str, str, str]) -> Run:
     """The fixture's run with nothing told but (variant, key, reading)."""
     return replace(
-        make_run(ALL[:1]), terms=tuple(Term(v, key, None, reading) for v, key, reading in told)
+        make_run(ALL[:1]), terms=tuple(Term(v, key, None, reading) for v, key, reading in reported)
     )
 
 
-def unequal(*told: tuple[str, str, str]) -> tuple[str, ...]:
-    return terms(summarise(with_terms(*told))).unequal
+def unequal(*reported: tuple[str, str, str]) -> tuple[str, ...]:
+    return terms(summarise(with_terms(*reported))).unequal
 
 
 def test_a_term_that_every_engine_must_have_is_missed() -> None:
@@ -29,5 +29,5 @@ def test_an_engine_without_a_mechanism_does_not_differ_in_it() -> None:
 
 
 def test_engines_with_a_mechanism_differ_in_it() -> None:
-    told = (("sqlite", "statistics", "on"), (POSTGRESQL, "statistics", "off"))
-    assert unequal(*told) == ("statistics",)
+    reported = (("sqlite", "statistics", "on"), (POSTGRESQL, "statistics", "off"))
+    assert unequal(*reported) == ("statistics",)

@@ -90,7 +90,7 @@ def test_kinds_and_results(dialect):
         ("destroy q, r", "destroy q_heap, r_heap"),
     ],
 )
-def test_an_engine_that_speaks_quel_is_told_the_program(text, expected):
+def test_an_engine_that_speaks_quel_is_reported_the_program(text, expected):
     ranges = "range of t is r_heap\nrange of w is r_heap\n"
     assert sql(text, "quel") == ranges + expected
 

@@ -212,11 +212,11 @@ def test_a_client_without_headroom_makes_a_loop_invalid(monkeypatch, users, shar
 
 
 def test_whatever_hangs_but_the_loop_itself_is_held_to_the_time_limit():
-    told = []
+    reported = []
     engine = Answering(*[RIGHT] * 200_000)
     loop = Loop("open", 2, SECOND_NS, seed=7, rate_per_s=RATE_PER_S)
-    Users(engine, told.append, ManualClock()).work(loop, [REQUEST, REQUEST])
-    checks, rest = told[: 2 * 2], told[2 * 2 :]
+    Users(engine, reported.append, ManualClock()).work(loop, [REQUEST, REQUEST])
+    checks, rest = reported[: 2 * 2], reported[2 * 2 :]
     assert checks == ["start"] * 4
     assert rest == ["end", "start", "end"]
 

@@ -16,7 +16,7 @@ from loadstone.protocol.messages import (
     Restart,
     State,
     Switch,
-    TermsTold,
+    TermsReported,
 )
 from loadstone.run import variant_worker
 from loadstone.run.variant_worker import REPLACEMENTS_MAX, VariantWorker
@@ -60,7 +60,7 @@ class ScriptedProcess:
         self.switched.append(request.variant.name)
         if request.variant.name == self.broken:
             raise EngineError("it cannot")
-        return TermsTold(dict(request.variant.tactics))
+        return TermsReported(dict(request.variant.tactics))
 
 
 def test_a_switch_is_asked_for_once_and_again_after_one_that_failed(tmp_path, monkeypatch):

@@ -58,18 +58,20 @@ def folder(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scratch"])
-def test_disks_are_told_by_the_kernel_and_found_by_the_next_worker(folder: Path, kind: str) -> None:
+def test_disks_are_reported_by_the_kernel_and_found_by_the_next_worker(
+    folder: Path, kind: str
+) -> None:
     one = Volume(folder, DISK_BYTES)
-    assert one.told() == ("scratch", "all")
+    assert one.reported() == ("scratch", "all")
     assert one.use(kind, "all")
     (folder / "relation").write_text("kept")
     assert folder.stat().st_mode & 0o777 == 0o711
     other = Volume(folder)
-    assert other.told() == (kind, "all")
+    assert other.reported() == (kind, "all")
     assert not other.use(kind, "all")
     assert (folder / "relation").read_text() == "kept"
     other.end()
-    assert other.told() == ("scratch", "all")
+    assert other.reported() == ("scratch", "all")
     assert not left(folder.parent)
     assert list(folder.parent.iterdir()) == [folder]
 
@@ -118,15 +120,15 @@ def test_a_bandwidth_is_read_back_and_holds_for_both_disks_of_a_controller(folde
         for kind, count in ((MIRRORED, 2), (SHARED, 1)):
             volume = Volume(folder, DISK_BYTES)
             volume.use(kind, "40")
-            assert volume.told() == (kind, "40")
+            assert volume.reported() == (kind, "40")
             devices = {disks.whole(disk) for disk in disks.of_mount(folder)}
             assert len(devices) == count
             assert volume.use(kind, "80")
-            assert volume.told() == (kind, "80")
+            assert volume.reported() == (kind, "80")
             disks.limit(sorted(devices)[:1], "20")
-            assert volume.told() == (kind, "unequal" if count == 2 else "20")
+            assert volume.reported() == (kind, "unequal" if count == 2 else "20")
             volume.end()
-            assert disks.limit_told(devices) == "all"
+            assert disks.limit_reported(devices) == "all"
     except UnsupportedError as error:
         pytest.skip(error.message)
 
@@ -145,7 +147,7 @@ def test_a_disk_gives_no_more_than_its_bandwidth(folder: Path) -> None:
     assert page_cache.clock_ns() - begin_ns > 500_000_000
 
 
-def test_a_worker_tells_the_disks_of_its_variant_and_takes_them_away(folder: Path) -> None:
+def test_a_worker_reports_the_disks_of_its_variant_and_takes_them_away(folder: Path) -> None:
     requests = StatementRequests(lambda _: None)
     opened = requests.open(messages.Open(of("sqlite?volume=mirrored"), str(folder), "r1"))
     try:
@@ -278,7 +280,9 @@ def test_the_parts_of_a_half_made_volume_are_taken_away(folder: Path, monkeypatc
         ),
     ],
 )
-def test_a_system_or_a_user_without_such_disks_is_told(change, said, tmp_path, monkeypatch) -> None:
+def test_a_system_or_a_user_without_such_disks_is_reported(
+    change, said, tmp_path, monkeypatch
+) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr(*change)
     with pytest.raises(UnsupportedError, match=said):

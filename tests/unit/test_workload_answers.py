@@ -174,6 +174,6 @@ def test_rows_survive_the_way_to_another_process() -> None:
     ]
 
 
-def test_a_value_without_a_form_is_told() -> None:
+def test_a_value_without_a_form_is_reported() -> None:
     with pytest.raises(EngineError, match="a value of the type list"):
         answers.checksum_of([([1, 2],)], DIGITS)

@@ -76,11 +76,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_made_is_told(tmp_path: Path, case: str) -> None:
-    table, told = REFUSED[case]
+def test_what_cannot_be_made_is_reported(tmp_path: Path, case: str) -> None:
+    table, stated = REFUSED[case]
     with pytest.raises(InputError) as caught:
         planned(tmp_path, table, '[[statement]]\nname = "s"\nsql = "SELECT * FROM t"')
-    assert told in caught.value.message
+    assert stated in caught.value.message
     assert "\n" not in caught.value.message
 
 
@@ -95,9 +95,9 @@ ASKED = {
 
 
 @pytest.mark.parametrize("case", ASKED)
-def test_a_query_of_values_that_gives_none_is_told(tmp_path: Path, case: str) -> None:
-    query, told = ASKED[case]
+def test_a_query_of_values_that_gives_none_is_reported(tmp_path: Path, case: str) -> None:
+    query, stated = ASKED[case]
     statement = STATEMENT.partition("parameters")[0] + f'parameters.kind = {{ query = "{query}" }}'
     with pytest.raises(InputError) as caught:
         planned(tmp_path, statement=statement)
-    assert told in caught.value.message
+    assert stated in caught.value.message

@@ -24,8 +24,10 @@ def _asked(query: str, where: str) -> tuple[int, ...]:
     return (7, 9) if query == "SELECT n" else ()
 
 
-def values(number: int = 200, seed: int = 1, **told) -> list:
-    own = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+def values(number: int = 200, seed: int = 1, **stated) -> list:
+    own = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()
+    }
     folder = own.pop("folder", Path())
     found = texts("SELECT :x", number, seed, folder=folder, x=Parameter(**own))
     with closing(sqlite3.connect(":memory:")) as db:
@@ -100,16 +102,16 @@ def test_only_the_token_is_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("stated", "words"),
     [
         ({}, "drawn in one way"), ({"uniform": (1, 2), "file": "x"}, "drawn in one way"),
         ({"uniform": (2, 1)}, "there is no number"), ({"list": ()}, "has no value"),
         ({"zipf": (1, 10**7)}, "at most 1,000,000"), ({"file": "none"}, "none"),
     ],
 )  # fmt: skip
-def test_an_impossible_distribution_is_refused(told: dict, words: str) -> None:
+def test_an_impossible_distribution_is_refused(stated: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        texts("SELECT :x", x=Parameter(**told))
+        texts("SELECT :x", x=Parameter(**stated))
 
 
 def test_a_parameter_that_the_text_does_not_have_is_refused() -> None:

@@ -99,10 +99,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_read_is_named(case: str) -> None:
-    text, told = REFUSED[case]
+    text, stated = REFUSED[case]
     with pytest.raises(InputError) as caught:
         pgbench.script_of(text, "w").values(1, "s", 1, "w")(0)
-    assert told in caught.value.message
+    assert stated in caught.value.message
 
 
 WORKLOAD = """

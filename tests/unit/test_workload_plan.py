@@ -38,8 +38,8 @@ def test_a_page_says_how_to_plan_the_same(choices: dict, place: Path) -> None:
     plan = planned(choices)
     run = replace(PAPER, plan=plan)
     words = shlex.split(command(run))
-    told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
-    assert told.output.startswith(f"plan {plan.hash}: "), (words, told.output)
+    stated = CliRunner().invoke(app, [*words[1:], "--dry-run"])
+    assert stated.output.startswith(f"plan {plan.hash}: "), (words, stated.output)
     file = place / "plan.toml"
     file.write_text(plan_toml(run), encoding="utf-8")
     assert planned({}, file) == plan
@@ -53,9 +53,9 @@ def test_a_plan_of_a_paper_knows_no_workload() -> None:
 
 def test_a_plan_of_queries_is_written_as_before_there_were_changes() -> None:
     plan = planned(FOLDER)
-    told = json.loads(plan.to_json())["workload"]["statements"]
-    assert told
-    assert not any("changes" in one for one in told)
+    stated = json.loads(plan.to_json())["workload"]["statements"]
+    assert stated
+    assert not any("changes" in one for one in stated)
     changing = planned({"sql": "DELETE FROM customer", "data": ("customer.parquet",), **ON})
     assert changing.workload is not None
     assert changing.workload.changed == ("customer",)
@@ -96,7 +96,7 @@ def test_neither_its_place_nor_its_title_makes_it_another_edition(place: Path) -
 
 
 @pytest.mark.parametrize(
-    ("choices", "told"),
+    ("choices", "stated"),
     [
         ({"sql": "SELECT 1", "benchmark": "oo1"}, "--sql runs no benchmark"),
         ({"data": ("customer.parquet",)}, "--data needs --sql"),
@@ -108,7 +108,7 @@ def test_neither_its_place_nor_its_title_makes_it_another_edition(place: Path) -
         ({"benchmark": "./none"}, "there is no workload"),
     ],
 )  # fmt: skip
-def test_choices_that_do_not_fit_together_are_refused(choices: dict, told: str) -> None:
+def test_choices_that_do_not_fit_together_are_refused(choices: dict, stated: str) -> None:
     with pytest.raises(InputError) as caught:
         planned(choices)
-    assert told in f"{caught.value.message}; {caught.value.hint}"
+    assert stated in f"{caught.value.message}; {caught.value.hint}"

@@ -107,17 +107,18 @@ fn every_design_answers_at_a_server_as_the_oracle_does() {
 }
 
 #[test]
-fn the_tactics_told_are_the_clients_and_the_servers() {
+fn the_tactics_reported_are_the_clients_and_the_servers() {
     let served = Served::load("objects", "durability=group&locks=page&extent=4");
     let mut client = served
         .program("objects", &[("cache", "1048576"), ("durability", "none"), ("prefetch", "on")]);
     let terms = client.terms().unwrap();
-    let told = |name: &str| terms.iter().find(|(term, _)| term == name).map(|(_, value)| &**value);
-    assert_eq!(told("place"), Some("server"));
-    assert_eq!(told("cache"), Some("1048576"));
-    assert_eq!(told("durability"), Some("group"));
-    assert_eq!(told("locks"), Some("page"));
-    assert_eq!(told("prefetch"), Some("on"));
+    let reported =
+        |name: &str| terms.iter().find(|(term, _)| term == name).map(|(_, value)| &**value);
+    assert_eq!(reported("place"), Some("server"));
+    assert_eq!(reported("cache"), Some("1048576"));
+    assert_eq!(reported("durability"), Some("group"));
+    assert_eq!(reported("locks"), Some("page"));
+    assert_eq!(reported("prefetch"), Some("on"));
 }
 
 #[test]
@@ -148,16 +149,16 @@ fn pacing() -> Pacing {
 }
 
 #[test]
-fn a_tactic_that_a_server_lacks_is_told() {
+fn a_tactic_that_a_server_lacks_is_reported() {
     let served = Served::load("links", "locks=page&readahead=on");
     let unlocked = try_program(
         &served.server.address().to_string(),
         "links",
         &[("place", "server"), ("readahead", "on")],
     );
-    let told = unlocked.err().expect("nothing would be read ahead");
-    assert!(matches!(told, ClientError::Unsupported { .. }), "{told}");
-    assert!(told.to_string().contains("readahead"), "{told}");
+    let reported = unlocked.err().expect("nothing would be read ahead");
+    assert!(matches!(reported, ClientError::Unsupported { .. }), "{reported}");
+    assert!(reported.to_string().contains("readahead"), "{reported}");
     let mut client = served.program("links", &[]);
     for refused in [client.load().unwrap_err(), client.size_bytes().unwrap_err()] {
         assert!(matches!(refused, ClientError::Unsupported { .. }), "{refused}");

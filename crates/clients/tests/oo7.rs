@@ -205,15 +205,16 @@ fn the_harness_makes_the_papers_calls_without_an_engine() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_told_the_known_ones() {
+fn an_unknown_name_is_answered_with_the_known_ones() {
     let folder = tempdir().unwrap();
-    let told = |variant| try_open(&folder, variant, database(TINY, 3)).err().unwrap().to_string();
-    let unknown = told(("oracle", &[]));
+    let reported =
+        |variant| try_open(&folder, variant, database(TINY, 3)).err().unwrap().to_string();
+    let unknown = reported(("oracle", &[]));
     assert!(ENGINES.iter().all(|engine| unknown.contains(engine)), "{unknown}");
-    assert!(told(("sqlite", &[("access", "hash")])).contains("access=rowid"));
-    assert!(told(("sqlite", &[("access", "objects")])).contains("row ids"));
-    assert!(told(("memory", &[("prefetch", "on")])).contains("nobody asks ahead"));
-    assert!(told(("lode", &[("access", "hash")])).contains("with references"));
-    assert!(told(("lode", &[("prefetch", "on")])).contains("by itself"));
+    assert!(reported(("sqlite", &[("access", "hash")])).contains("access=rowid"));
+    assert!(reported(("sqlite", &[("access", "objects")])).contains("row ids"));
+    assert!(reported(("memory", &[("prefetch", "on")])).contains("nobody asks ahead"));
+    assert!(reported(("lode", &[("access", "hash")])).contains("with references"));
+    assert!(reported(("lode", &[("prefetch", "on")])).contains("by itself"));
     assert!(Measure::named("T11").unwrap_err().to_string().contains("T10"));
 }

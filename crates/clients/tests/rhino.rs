@@ -52,8 +52,8 @@ fn loaded(folder: &TempDir, [log, detect]: [&str; 2]) -> Option<Box<dyn Client>>
             Some(client)
         }
         Err(error) => {
-            let told = error.to_string();
-            assert!(detect == "kernel" && told.contains("choose detect=sigsegv"), "{told}");
+            let reported = error.to_string();
+            assert!(detect == "kernel" && reported.contains("choose detect=sigsegv"), "{reported}");
             None
         }
     }
@@ -179,7 +179,10 @@ fn ranges_are_not_found_by_faults() {
         let tactics = Tactics::new([("log", "set-range"), ("detect", detect)]);
         let address = Address { database: path.clone(), library: None };
         let refused = open("lode", &address, tactics, database()).err().map(|it| it.to_string());
-        assert!(refused.is_some_and(|told| told.contains("choose detect=explicit")), "{detect}");
+        assert!(
+            refused.is_some_and(|reported| reported.contains("choose detect=explicit")),
+            "{detect}"
+        );
     }
 }
 

@@ -39,8 +39,8 @@ fn loaded(folder: &TempDir, variant: Variant, database: Database) -> Option<Box<
     let mut client = match try_open(folder, variant, database) {
         Ok(client) => client,
         Err(error) => {
-            let told = error.to_string();
-            assert!(told.contains("choose detect=sigsegv"), "{variant:?}: {told}");
+            let reported = error.to_string();
+            assert!(reported.contains("choose detect=sigsegv"), "{variant:?}: {reported}");
             return None;
         }
     };
@@ -114,7 +114,7 @@ fn each_scheme_logs_what_it_says_of_a_transaction() {
 }
 
 #[test]
-fn a_choice_that_the_program_does_not_have_is_told() {
+fn a_choice_that_the_program_does_not_have_is_reported() {
     let database = Database::new(1_000, 1).unwrap();
     let refused = |variant: Variant| {
         let folder = tempdir().unwrap();

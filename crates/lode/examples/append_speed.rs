@@ -66,7 +66,7 @@ fn made(
 }
 
 /// The bytes that log and volume were written since the database was made, per byte of records.
-fn tell_written(database: &Database, records: u64) -> Result<(), Box<dyn Error>> {
+fn report_written(database: &Database, records: u64) -> Result<(), Box<dyn Error>> {
     let counters = database.counters()?;
     let bytes = records as f64 * RECORD_BYTES as f64;
     let log = counters.log.written_bytes as f64 / bytes;
@@ -84,13 +84,13 @@ fn measure(
     let of_all = [("durability", "group"), ("extent", "64")];
     let tactics = Tactics::of(of_all.into_iter().chain([("cache", cache), ("bulk", bulk)]))?;
     let (database, _folder) = made(&tactics, folder)?;
-    let tell = |what: &str, begun_ns: u64| -> io::Result<()> {
+    let report = |what: &str, begun_ns: u64| -> io::Result<()> {
         let ns = (now_ns() - begun_ns).max(1);
         let bytes = records as f64 * RECORD_BYTES as f64;
         let (ms, mb_s) = (ns as f64 / 1e6, bytes * 1e3 / ns as f64);
         writeln!(stdout(), "{cache} {bulk} {what}: {ms:.1} ms, {mb_s:.0} MB/s")
     };
-    let tell_written = || tell_written(&database, records);
+    let report_written = || report_written(&database, records);
     let mut writing = database.writing();
     let heap = writing.heap("relation")?;
     let begun_ns = now_ns();
@@ -102,10 +102,10 @@ fn measure(
         })?;
     }
     appender.finish(&mut writing)?;
-    tell("append", begun_ns)?;
+    report("append", begun_ns)?;
     writing.commit()?;
-    tell("append and commit", begun_ns)?;
-    tell_written()?;
+    report("append and commit", begun_ns)?;
+    report_written()?;
 
     let reading = database.reading();
     for _ in 0..2 {
@@ -118,7 +118,7 @@ fn measure(
             }
         }
         assert_eq!(sum, records * (records - 1) / 2, "the records are the ones that were put");
-        tell("cursor", begun_ns)?;
+        report("cursor", begun_ns)?;
     }
     drop(reading);
 
@@ -127,16 +127,16 @@ fn measure(
     let begun_ns = now_ns();
     let entries = (0..records).map(|number| (number.to_be_bytes(), number.to_le_bytes()));
     tree.bulk_load(&mut writing, entries, 100)?;
-    tell("B+tree at once", begun_ns)?;
+    report("B+tree at once", begun_ns)?;
     writing.commit()?;
-    tell("B+tree at once, and commit", begun_ns)?;
-    tell_written()?;
+    report("B+tree at once, and commit", begun_ns)?;
+    report_written()?;
 
     let mut writing = database.writing();
     let begun_ns = now_ns();
     Hash::load(&mut writing, FILE, (0..records).map(|number| (number, number)))?;
-    tell("hash index at once", begun_ns)?;
+    report("hash index at once", begun_ns)?;
     writing.commit()?;
-    tell("hash index at once, and commit", begun_ns)?;
+    report("hash index at once, and commit", begun_ns)?;
     Ok(())
 }

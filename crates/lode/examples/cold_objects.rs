@@ -3,7 +3,7 @@
 //!
 //! Makes objects as OO1's OODBMS has them, PARTS (20,000) with three references each, of which
 //! nine in ten lead to one of the nearest hundredth, and a hash index on their ids. Then, ROUNDS
-//! (9) times under each set of tactics, taking turns, cold every time: opens the database; looks
+//! (9) times under each set of tactics, alternating, cold every time: opens the database; looks
 //! 1,000 random parts up, or visits 3,280 from one of them. Prints the medians of the times, and
 //! bytes that the device was asked for, in pages: for opening; and for the visits, beside the pages
 //! that hold what was visited, and how many times these they are. The files stay, for the next run.

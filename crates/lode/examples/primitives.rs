@@ -1,7 +1,7 @@
 //! `primitives`: what detecting and logging a change is made of, each alone, beside the table that
 //! Rhino's paper has of the same (Saito and Bershad, USENIX 1998).
 //!
-//! Two kinds of process take turns, since a process has one handler of SIGSEGV: one with a handler
+//! Two kinds of process alternate, since a process has one handler of SIGSEGV: one with a handler
 //! that does nothing but open the page, one with lode. Prints the median of the rounds in ns, and
 //! what lode adds to the bare fault. The files of the durable commit lie in FOLDER, or in the
 //! temporary one: `primitives [FOLDER]`.
@@ -66,8 +66,8 @@ type Costs = BTreeMap<String, f64>;
 fn main() -> ExitCode {
     let side = env::args().nth(1).unwrap_or_default();
     let outcome = match side.as_str() {
-        "--bare" => bare().and_then(|costs| tell(&costs)),
-        "--lode" => lode_itself().and_then(|costs| tell(&costs)),
+        "--bare" => bare().and_then(|costs| report(&costs)),
+        "--lode" => lode_itself().and_then(|costs| report(&costs)),
         folder => alternate(folder),
     };
     match outcome {
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn tell(costs: &Costs) -> Outcome<()> {
+fn report(costs: &Costs) -> Outcome<()> {
     for (name, ns) in costs {
         writeln!(stdout(), "{name}\t{ns}")?;
     }

@@ -1,7 +1,7 @@
 //! `scan_bandwidth FOLDER [MIB [ROUNDS]]`: how much of the disk's bandwidth a scan reaches.
 //!
 //! Makes a database of MIB (512) in FOLDER, unless one of an earlier run is there, and reads it
-//! ROUNDS (5) times each way, taking turns, cold every time: plainly, past the operating system's
+//! ROUNDS (5) times each way, alternating, cold every time: plainly, past the operating system's
 //! cache, one request of 1 MiB at a time and eight at once; and as a scan of its heap by lode under
 //! `disk=direct`, with `readahead` on and off (an eighth of it). Prints the median of each in MB/s,
 //! and what part of the plain reading with eight requests that is. The files stay, for the next
@@ -37,7 +37,7 @@ const RECORD_BYTES: usize = 992;
 const RECORDS_PER_PAGE: u64 = 4;
 
 /// The most pages that a scan may read beyond its records, with an eighth of them: the root, what
-/// was read ahead behind them, and what was read ahead and had to go before its turn.
+/// was read ahead behind them, and what was read ahead and was evicted before it was read.
 const PAGES_BESIDE_MAX: u64 = 2048;
 const RECORDS_PER_MIB: u64 = RECORDS_PER_PAGE * 256;
 
@@ -152,16 +152,16 @@ fn scan(path: &Path, read_ahead: &str, mib: u64) -> Outcome<Reading> {
 fn plain(path: &Path, depth: usize) -> Outcome<Reading> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)?;
     let requests = file.metadata()?.len() / REQUEST_BYTES as u64;
-    ROOMS[..depth].iter().for_each(Room::touch);
+    BUFFERS[..depth].iter().for_each(Buffer::touch);
     let mut ring = IoUring::new(depth as u32)?;
     let start_ns = now_ns();
     let mut idle: Vec<usize> = (0..depth).collect();
     let (mut asked, mut answered) = (0, 0);
     while answered < requests {
         while asked < requests
-            && let Some(room) = idle.pop()
+            && let Some(buffer) = idle.pop()
         {
-            ask(&mut ring, &file, asked, room)?;
+            ask(&mut ring, &file, asked, buffer)?;
             asked += 1;
         }
         ring.submit_and_wait(1)?;
@@ -177,10 +177,10 @@ fn plain(path: &Path, depth: usize) -> Outcome<Reading> {
 }
 
 /// Ask for a part of the file, by its number.
-fn ask(ring: &mut IoUring, file: &File, part: u64, room: usize) -> Outcome<()> {
-    let into = ROOMS[room].0.as_ptr().cast::<u8>().cast_mut();
+fn ask(ring: &mut IoUring, file: &File, part: u64, buffer: usize) -> Outcome<()> {
+    let into = BUFFERS[buffer].0.as_ptr().cast::<u8>().cast_mut();
     let read = opcode::Read::new(types::Fd(file.as_raw_fd()), into, REQUEST_BYTES as u32);
-    let entry = read.offset(part * REQUEST_BYTES as u64).build().user_data(room as u64);
+    let entry = read.offset(part * REQUEST_BYTES as u64).build().user_data(buffer as u64);
     // SAFETY: the room is there for ever, and made to be changed by the threads that share it.
     #[expect(unsafe_code, reason = "the kernel is handed an address to write to")]
     unsafe {
@@ -191,13 +191,13 @@ fn ask(ring: &mut IoUring, file: &File, part: u64, room: usize) -> Outcome<()> {
 
 /// Memory for a request, as direct reads want it.
 #[repr(align(4096))]
-struct Room([AtomicU8; REQUEST_BYTES]);
+struct Buffer([AtomicU8; REQUEST_BYTES]);
 
 /// Never freed, whatever becomes of a request.
-static ROOMS: [Room; DEPTH_MAX] =
-    [const { Room([const { AtomicU8::new(0) }; REQUEST_BYTES]) }; DEPTH_MAX];
+static BUFFERS: [Buffer; DEPTH_MAX] =
+    [const { Buffer([const { AtomicU8::new(0) }; REQUEST_BYTES]) }; DEPTH_MAX];
 
-impl Room {
+impl Buffer {
     /// Let it have memory, so that this is not in the time.
     fn touch(&self) {
         self.0

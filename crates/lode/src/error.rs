@@ -242,7 +242,7 @@ impl LodeError {
             }
             // A disk of our own may have put lode's error into one of the system's.
             _ => match source.downcast::<Self>() {
-                Ok(told) => told,
+                Ok(reported) => reported,
                 Err(source) => Self::Io { doing: doing.into(), source },
             },
         }

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_another_kind_is_told_and_left_alone() {
+    fn a_name_of_another_kind_is_reported_and_left_alone() {
         let mut pages = pages();
         let heap: Heap = find_or_create(&mut pages, "parts").unwrap();
         let taken = find_or_create::<Btree>(&mut pages, "parts").unwrap_err();

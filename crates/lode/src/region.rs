@@ -199,17 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_told() {
+    fn what_is_no_list_is_reported() {
         let mut pages = MemoryPages::new();
         let region = Region::create(&mut pages, 7).unwrap();
         region.extend(&mut pages, 2).unwrap();
         let root = region.root();
-        let told = |pages: &MemoryPages, file, root| {
+        let reported = |pages: &MemoryPages, file, root| {
             Region::open(file, root).pages(pages).unwrap_err().to_string()
         };
-        assert!(told(&pages, 8, root).contains("no list of this region"));
-        assert!(told(&pages, 7, region.pages(&pages).unwrap()[0]).contains("no list"));
+        assert!(reported(&pages, 8, root).contains("no list of this region"));
+        assert!(reported(&pages, 7, region.pages(&pages).unwrap()[0]).contains("no list"));
         pages.write(root, |bytes| bytes.put_u32(page::offset::NEXT, root)).unwrap();
-        assert!(told(&pages, 7, root).contains("no list"));
+        assert!(reported(&pages, 7, root).contains("no list"));
     }
 }

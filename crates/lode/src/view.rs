@@ -10,7 +10,7 @@ use crate::page::{FileNumber, PAGE_BYTES, PageBytes, PageNumber, offset};
 /// Bytes of a word: what is loaded, and stored by a [`crate::PageMut`], in one piece.
 const WORD_BYTES: usize = size_of::<u64>();
 
-/// A page to be read optimistically: its bytes may change or become zeros while one looks, and
+/// A page to be read optimistically: its bytes may change or become zeros while they are read, and
 /// what was seen counts only if the page turns out unchanged afterwards ([`crate::PageRead::read`]
 /// sees to that, and looks again). So nothing read from a view may be trusted to be sensible: an
 /// offset beyond the page, or not a multiple of the field's size, reads as zero instead of

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_of_storage_and_of_calls_are_told_apart() {
+    fn traffic_of_storage_and_of_calls_are_distinguished() {
         let text = "rchar: 9\nwchar: 8\nsyscr: 7\nsyscw: 6\nread_bytes: 4096\n\
                     write_bytes: 8192\ncancelled_write_bytes: 5\n";
         assert_eq!(parse_io(text), Some([4096, 8192, 9]));

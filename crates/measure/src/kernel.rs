@@ -141,10 +141,10 @@ mod tests {
         let counted = mincore(&file, length).expect("ours to look at");
         // A file system may cache more than the page asked for, but both must see the same.
         assert!(counted >= 4, "{counted}");
-        if let Ok(told) = cachestat(&file, length)
-            && told > 0
+        if let Ok(reported) = cachestat(&file, length)
+            && reported > 0
         {
-            assert_eq!(told, counted);
+            assert_eq!(reported, counted);
         }
     }
 

@@ -57,8 +57,8 @@ fn mappings(text: &str) -> Vec<Mapping> {
     let mut found: Vec<Mapping> = Vec::new();
     let mut of_a_file = false;
     for line in text.lines() {
-        if let Some(told) = line.strip_prefix("Rss:") {
-            let kib: u64 = told.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+        if let Some(reported) = line.strip_prefix("Rss:") {
+            let kib: u64 = reported.trim().trim_end_matches(" kB").parse().unwrap_or(0);
             if let Some(mapping) = found.last_mut().filter(|_| of_a_file) {
                 mapping.resident_bytes = kib * 1024;
             }

@@ -84,9 +84,9 @@ pub fn intended_starts(
             starts.take_while(within).collect()
         }
         Pace::Uniform => {
-            let turns = (duration_ns as f64 / gap_ns).ceil() as u64 + 1;
+            let sends = (duration_ns as f64 / gap_ns).ceil() as u64 + 1;
             // Multiplied and not added up, so that the last is as exact as the first.
-            (0..turns).map(|turn| (turn as f64 * gap_ns) as u64).take_while(within).collect()
+            (0..sends).map(|at| (at as f64 * gap_ns) as u64).take_while(within).collect()
         }
     })
 }

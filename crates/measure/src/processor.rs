@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_not_told_is_none_and_not_zero() {
+    fn a_time_not_reported_is_none_and_not_zero() {
         for text in ["", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3 4 5 6 7\n", "cpu  1 2 x 4 5 6 7 8"] {
             assert_eq!(parse(text, 10), None, "{text}");
         }

@@ -241,8 +241,9 @@ impl Sampler {
         self.following.as_ref().ok().filter(|following| following.kernel)?;
         let spent = threads::between(&since, &self.since);
         let spent_ns: u64 = spent.iter().map(|spent| spent.cpu_ns).sum();
-        let told_ns = (self.seen.all * self.period_ns + unfinished_ns).saturating_sub(before_ns);
-        Some(told_ns as f64 / spent_ns.max(1) as f64)
+        let reported_ns =
+            (self.seen.all * self.period_ns + unfinished_ns).saturating_sub(before_ns);
+        Some(reported_ns as f64 / spent_ns.max(1) as f64)
     }
 
     /// Empty the buffers, and tell what is left of periods that are not over. Again where one ended
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_no_sample_shows_is_not_told_as_sampled() {
+    fn time_that_no_sample_shows_is_not_reported_as_sampled() {
         let mut sampler = Sampler::start(&[], 997);
         spun(&mut sampler);
         sampler.begin();

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_server_nothing_is_told_of_one() {
+    fn without_a_server_nothing_is_reported_about_one() {
         let work = Meter::default().begin().end();
         assert_eq!((work.server_cpu_ns, work.server_threads), (None, None));
         assert!(work.client_threads.expect("we live") >= 1);

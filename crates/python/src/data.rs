@@ -171,14 +171,14 @@ fn export<'py>(
 /// Export, returning to Python a few times a second; what it raises there ends the export.
 fn run(request: &Request, progress: Option<&Py<PyAny>>) -> PyResult<Summary> {
     let mut raised = None;
-    let mut told_ns = clock::now_ns();
+    let mut reported_ns = clock::now_ns();
     let mut observe = |rows_done: u64| {
         let now_ns = clock::now_ns();
-        if now_ns - told_ns < PROGRESS_INTERVAL_NS {
+        if now_ns - reported_ns < PROGRESS_INTERVAL_NS {
             return ControlFlow::Continue(());
         }
-        told_ns = now_ns;
-        match Python::attach(|py| tell(py, progress, rows_done)) {
+        reported_ns = now_ns;
+        match Python::attach(|py| report(py, progress, rows_done)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 raised = Some(error);
@@ -193,7 +193,7 @@ fn run(request: &Request, progress: Option<&Py<PyAny>>) -> PyResult<Summary> {
     }
 }
 
-fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, rows_done: u64) -> PyResult<()> {
+fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, rows_done: u64) -> PyResult<()> {
     py.check_signals()?;
     progress.map_or(Ok(()), |progress| progress.call1(py, (rows_done,)).map(drop))
 }

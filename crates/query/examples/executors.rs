@@ -3,7 +3,7 @@
 //!
 //! Loads tenktup1 of the scaled Wisconsin benchmark with ROWS rows (1,000,000) and with a
 //! thousandth of them, and bprime, all in memory. Each text is run ROUNDS (9) times with each
-//! executor, taking turns; printed are medians. `ns/row` is the slope between the two sizes, of a
+//! executor, alternating; printed are medians. `ns/row` is the slope between the two sizes, of a
 //! statement that was run before. `first` and `again` are the times of the small size in us, with
 //! a statement that is new and with one that was run before: only a new one is compiled, in the
 //! time of the next column. The last columns are the rows at which a new statement is as fast

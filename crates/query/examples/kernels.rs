@@ -2,7 +2,7 @@
 //!
 //! Loads tenktup1 of the scaled Wisconsin benchmark with ROWS rows (1,000,000) and bprime with a
 //! tenth of them, both in memory. Each text is run ROUNDS (9) times with each set of TACTICS
-//! (`simd=off`, `simd=on`; join with `&` what goes together), taking turns, after one run that
+//! (`simd=off`, `simd=on`; join with `&` what goes together), alternating, after one run that
 //! nobody times; printed are medians: milliseconds that elapsed, CPU time in ns for each row of
 //! tenktup1, which other programs disturb less, and the least of it. A text with `into` makes a
 //! relation, without a sync, which is removed outside the time. Only texts are run whose name has

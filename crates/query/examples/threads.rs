@@ -2,7 +2,7 @@
 //!
 //! Loads tenktup1 of the scaled Wisconsin benchmark with ROWS rows (1,000,000), and bprime with a
 //! tenth of them, all in memory. Each text is run ROUNDS (9) times by one thread and by THREADS
-//! (2), taking turns; printed are the least and the median of the times in ms, the processor's
+//! (2), alternating; printed are the least and the median of the times in ms, the processor's
 //! time, and how many times faster the least and the median have become. The tuples that other
 //! threads took are counted.
 

@@ -22,11 +22,11 @@ def clauses(run: Run) -> tuple[Clause, ...]:
 
 
 def _clauses(run: Run) -> Iterator[Clause]:
-    told = {one.operation: one for one in run.agreements}
+    reported = {one.operation: one for one in run.agreements}
     checked: dict[str, list[bool]] = {}
     for result in run.results:
         for answer in result.answers:
-            checked.setdefault(_basis(told, result.cell.operation), []).append(answer.right)
+            checked.setdefault(_basis(reported, result.cell.operation), []).append(answer.right)
     if STORED in checked:
         own, total = sum(checked[STORED]), len(checked[STORED])
         answers = f"{number(own)} of {plural(total, 'answer')}"
@@ -58,8 +58,8 @@ def _unordered(run: Run) -> frozenset[str]:
     return frozenset(one.name for one in statements if one.order_unchecked)
 
 
-def _basis(told: Mapping[str, Agreement], operation: str) -> str:
-    return told[operation].basis if operation in told else ALONE
+def _basis(reported: Mapping[str, Agreement], operation: str) -> str:
+    return reported[operation].basis if operation in reported else ALONE
 
 
 def _engines(agreements: tuple[Agreement, ...]) -> str:

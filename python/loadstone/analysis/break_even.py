@@ -93,7 +93,7 @@ def break_evens(run: Run, found: StudyMap) -> tuple[Paying, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class Unreported:
     """An operation that was studied at several scales with more than two values of a tactic, and of
     which nothing is told: so many of its cells at the smallest and the largest scale are out of
     order, or were not measured."""
@@ -105,10 +105,10 @@ class Untold:
     cells: int
 
 
-def untold(run: Run, found: StudyMap, paying: Sequence[Paying]) -> tuple[Untold, ...]:
+def unreported(run: Run, found: StudyMap, paying: Sequence[Paying]) -> tuple[Unreported, ...]:
     """Where break-evens were asked for and `paying`, the run's, has none; and why."""
     tactics = dict.fromkeys(each.tactic for each in found.study.switches if each.further)
-    told = {(one.operation, one.tactic) for one in paying}
+    reported = {(one.operation, one.tactic) for one in paying}
     fit = {r.cell.key for r in run.results if r.status in BELIEVED and r.samples}
     places: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for cell in run.plan.cells:
@@ -121,9 +121,9 @@ def untold(run: Run, found: StudyMap, paying: Sequence[Paying]) -> tuple[Untold,
         if len(at) > 1:
             amiss = sum(key not in fit for key in keys)
             missed += [
-                Untold(name, tactic, ends, amiss, len(keys))
+                Unreported(name, tactic, ends, amiss, len(keys))
                 for tactic in tactics
-                if (name, tactic) not in told
+                if (name, tactic) not in reported
             ]
     return tuple(missed)
 

@@ -8,7 +8,7 @@ from loadstone.analysis.summary import Summary
 def busy_variants(whole: Summary) -> list[tuple[str, str]]:
     """(variant, the share of the elapsed time that its client and its server computed, over all
     cells with believable counters)."""
-    told = {t.variant: t.read_back for t in whole.run.terms if t.key == "parallelism"}
+    reported = {t.variant: t.read_back for t in whole.run.terms if t.key == "parallelism"}
     rows = []
     for variant in whole.columns:
         own = [f for f in whole.figures.values() if f.cell.variant == variant]
@@ -21,5 +21,5 @@ def busy_variants(whole: Summary) -> list[tuple[str, str]]:
             lambda sample: sample.server_cpu_ns,
         )
         if client is not None:
-            rows.append((variant, busy(client, server, told.get(variant))))
+            rows.append((variant, busy(client, server, reported.get(variant))))
     return rows

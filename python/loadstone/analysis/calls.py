@@ -61,12 +61,12 @@ class Way:
 def round_trips_ns(summary: Summary) -> Mapping[str, float]:
     """Competitor -> the time of a byte to its server's place and back, if measured; a later
     session's figure replaces an earlier one's."""
-    told = {
+    reported = {
         term.variant: term.read_back or ""
         for term in summary.run.terms
         if term.key == ROUND_TRIP and term.variant in summary.columns
     }
-    return {variant: float(text) for variant, text in told.items() if text.isdigit()}
+    return {variant: float(text) for variant, text in reported.items() if text.isdigit()}
 
 
 def longest_round_trips_ns(summary: Summary) -> list[tuple[str, float]]:
@@ -118,5 +118,5 @@ def _statement(step: Step, of: str, beyond: Estimate, trips: float | None, way: 
     rest = less(beyond, wire)
     if rest.value < 0:
         return [Part(step.attributed, of, beyond)]
-    told = f"{trips:.3g} times bytes there and back, without the server"
-    return [Part("wire", told, wire), Part("statement", f"{of}, less the wire", rest)]
+    reported = f"{trips:.3g} times bytes there and back, without the server"
+    return [Part("wire", reported, wire), Part("statement", f"{of}, less the wire", rest)]

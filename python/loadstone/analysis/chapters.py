@@ -80,8 +80,10 @@ def verdict_of(found: Sequence[Chapter]) -> Verdict:
         answers_checked=sum(one.answers_checked for one in each),
         cold_proved=sum(one.cold_proved for one in each),
         cold_measured=sum(one.cold_measured for one in each),
-        repeat_difference=max(_told(one.repeat_difference for one in each), default=None),
-        repeat_difference_p90=max(_told(one.repeat_difference_p90 for one in each), default=None),
+        repeat_difference=max(_reported(one.repeat_difference for one in each), default=None),
+        repeat_difference_p90=max(
+            _reported(one.repeat_difference_p90 for one in each), default=None
+        ),
         own_planned=sum(one.own_planned for one in each),
         own_statuses=sum((one.own_statuses for one in each), Counter[str]()),
         limits=all(one.limits for one in each),
@@ -96,5 +98,5 @@ def verdict_of(found: Sequence[Chapter]) -> Verdict:
     )
 
 
-def _told(values: Iterator[float | None]) -> Iterator[float]:
+def _reported(values: Iterator[float | None]) -> Iterator[float]:
     return (value for value in values if value is not None)

@@ -84,9 +84,9 @@ def account_of(whole: Whole, ladder: CostLadder, measured: Measured) -> Account 
                    measured.way)  # fmt: skip
     if (batch := each_of(measured.figures.get(whole.batch), things)) is not None:
         access = Part(whole.rest, "one of them, all fetched in one call", batch)
-        told = _summed(whole.name, whole_ns, [*parts, access], by_difference=False)
-        if told.closes:
-            return told
+        reported = _summed(whole.name, whole_ns, [*parts, access], by_difference=False)
+        if reported.closes:
+            return reported
     return _by_difference(whole, whole_ns, parts, "the rest, beyond its calls")
 
 
@@ -116,15 +116,17 @@ def _commit(figure: CellSummary | None, things: int) -> Estimate | None:
     """A written thing's share of the commit; None if the client did not measure it separately."""
     if figure is None or figure.status != "ok":
         return None
-    told = [float(sample.commit_ns) for sample in figure.samples if sample.commit_ns]
-    if not told or len(told) < len(figure.samples):
+    reported = [float(sample.commit_ns) for sample in figure.samples if sample.commit_ns]
+    if not reported or len(reported) < len(figure.samples):
         return None
-    return scaled(Estimate(*interval_of_median(told)), 1 / things)
+    return scaled(Estimate(*interval_of_median(reported)), 1 / things)
 
 
-def _by_difference(whole: Whole, whole_ns: Estimate, parts: Sequence[Part], told: str) -> Account:
+def _by_difference(
+    whole: Whole, whole_ns: Estimate, parts: Sequence[Part], reported: str
+) -> Account:
     left = less(whole_ns, total(part.elapsed_ns for part in parts))
-    rest = Part(whole.rest, told, left)
+    rest = Part(whole.rest, reported, left)
     return _summed(whole.name, whole_ns, [*parts, rest], by_difference=True)
 
 

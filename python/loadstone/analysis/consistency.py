@@ -36,8 +36,8 @@ def _corrected(result: CellResult) -> CellResult:
 
 def processors(run: Run) -> float:
     """The machine's number of processors; without bound if no session reports it."""
-    told = [session.machine.get("cpu.count") for session in run.sessions]
-    return max((float(count) for count in told if isinstance(count, int) and count > 0),
+    reported = [session.machine.get("cpu.count") for session in run.sessions]
+    return max((float(count) for count in reported if isinstance(count, int) and count > 0),
                default=float("inf"))  # fmt: skip
 
 
@@ -124,8 +124,8 @@ def _read(result: CellResult) -> Iterator[str]:
     read = [sample.read_bytes for sample in result.samples if sample.read_bytes is not None]
     if read:
         several = len(result.samples) > 1
-        told = f"{size(min(read))}{' or more' if several else ''}"
-        yield f"{'each' if several else 'the'} sample then read {told}"
+        reported = f"{size(min(read))}{' or more' if several else ''}"
+        yield f"{'each' if several else 'the'} sample then read {reported}"
 
 
 def _most(figures: Iterable[int | None]) -> int | None:

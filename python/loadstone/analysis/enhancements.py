@@ -60,10 +60,10 @@ class EnhancedRow:
 
 @dataclass(frozen=True, slots=True)
 class Enhanced:
-    """One change: its rows, and the switches of this study that make it (none: `told.command`
-    measures it)."""
+    """One change: its rows, and the switches of this study that make it (none:
+    `enhancement.command` measures it)."""
 
-    told: Enhancement
+    enhancement: Enhancement
     rows: tuple[EnhancedRow, ...]
     switches: tuple[Switch, ...]
 
@@ -98,7 +98,9 @@ def scales(changes: Iterable[Enhanced]) -> list[int]:
 def enhanced(run: Run, found: StudyMap) -> tuple[Enhanced, ...]:
     """Every change that the record's benchmark declares; empty where it declares none."""
     operations = {(one.name, one.rows): one for one in found.operations}
-    return tuple(_enhanced(run, told, found, operations) for told in run.presentation.enhancements)
+    return tuple(
+        _enhanced(run, reported, found, operations) for reported in run.presentation.enhancements
+    )
 
 
 def winners(changes: tuple[Enhanced, ...]) -> tuple[Winner, ...]:
@@ -106,7 +108,7 @@ def winners(changes: tuple[Enhanced, ...]) -> tuple[Winner, ...]:
     rows: dict[tuple[str, int], list[tuple[str, EnhancedRow]]] = {}
     for one in changes:
         for row in one.rows:
-            rows.setdefault((row.label, row.scale), []).append((one.told.name, row))
+            rows.setdefault((row.label, row.scale), []).append((one.enhancement.name, row))
     return tuple(_winner(label, scale, own) for (label, scale), own in rows.items())
 
 
@@ -122,14 +124,14 @@ def _winner(label: str, scale: int, own: list[tuple[str, EnhancedRow]]) -> Winne
 
 def _enhanced(
     run: Run,
-    told: Enhancement,
+    reported: Enhancement,
     found: StudyMap,
     operations: Mapping[tuple[str, int], StudiedOperation],
 ) -> Enhanced:
     named = {switch.name: switch for switch in found.study.switches}
-    switches = tuple(named[name] for name in told.switches if name in named)
+    switches = tuple(named[name] for name in reported.switches if name in named)
     rows: dict[tuple[str, int], EnhancedRow] = {}
-    for table, label, operation, scale, gain in _published(run.published, told, found):
+    for table, label, operation, scale, gain in _published(run.published, reported, found):
         then = (*rows[label, scale].then, Then(table, gain)) if (label, scale) in rows else (
             Then(table, gain),)  # fmt: skip
         studied = _studied(operations, operation, scale)
@@ -137,7 +139,7 @@ def _enhanced(
         rows[label, scale] = EnhancedRow(label, operation, scale, then, now)
     if not rows:
         rows = dict(_without_table(run, switches, operations))
-    return Enhanced(told, tuple(rows.values()), switches)
+    return Enhanced(reported, tuple(rows.values()), switches)
 
 
 def _studied(
@@ -150,16 +152,16 @@ def _studied(
 
 
 def _published(
-    published: Mapping[str, Any], told: Enhancement, found: StudyMap
+    published: Mapping[str, Any], reported: Enhancement, found: StudyMap
 ) -> Iterator[tuple[str, str, str | None, int, float]]:
     """(table, label, operation, scale, gain) of each row that has both times; a table whose
     relations have one size stands at the study's least scale."""
     least = min((one.rows for one in found.operations), default=0)
     for table in published.get("tables", ()):
-        if table["number"] not in told.tables:
+        if table["number"] not in reported.tables:
             continue
         for label, operation, values in table["rows"]:
-            after, before = values.get(told.name), values.get(told.before)
+            after, before = values.get(reported.name), values.get(reported.before)
             if isinstance(after, int | float) and isinstance(before, int | float) and after > 0:
                 scale = least if table.get("fixed") else int(table["scale"])
                 yield table["number"], label, operation, scale, before / after

@@ -38,7 +38,7 @@ class Growth:
         return self.exponent > STEEP and self.low is not None and self.low > 1
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """The printed exponent; a dash if there are too few samples."""
         if self.low is None:
             return "\N{EN DASH}"

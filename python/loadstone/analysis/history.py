@@ -36,7 +36,7 @@ Key = tuple[str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Reported:
     """One benchmark of one record: when, what, how it went, and what it found."""
 
     path: Path
@@ -81,7 +81,7 @@ class History:
     """Records, oldest first, and the trends of cells that two of them have. `left_out` are files
     that could not be read, each with the reason."""
 
-    told: tuple[Told, ...]
+    reported: tuple[Reported, ...]
     trends: tuple[Trend, ...]
     left_out: tuple[tuple[Path, str], ...] = ()
 
@@ -97,14 +97,14 @@ def history(
         key=lambda one: (one[1].created_at, str(one[0])),
     )
     wholes = [(path, summarise(run)) for path, run in runs]
-    told = tuple(_told(path, whole) for path, whole in wholes)
-    return History(told, tuple(_trends(wholes, threshold)), tuple(left_out))
+    reported = tuple(_reported(path, whole) for path, whole in wholes)
+    return History(reported, tuple(_trends(wholes, threshold)), tuple(left_out))
 
 
-def _told(path: Path, whole: Summary) -> Told:
+def _reported(path: Path, whole: Summary) -> Reported:
     found = learned(whole).findings
     sentences = tuple(f"{one.grade.value}: {one.sentence}" for one in found[:FINDINGS_MAX])
-    return Told(path, whole.run, headline(whole), verdict(whole), sentences)
+    return Reported(path, whole.run, headline(whole), verdict(whole), sentences)
 
 
 def _trends(wholes: Sequence[tuple[Path, Summary]], threshold: float) -> Iterator[Trend]:

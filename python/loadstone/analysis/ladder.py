@@ -158,9 +158,10 @@ def _arguments(
     """One for each of the declared totals that was measured whole, if the first was; none in a
     record without counts."""
     known = [
-        told
-        for told in declared.totals
-        if told.operations and all(name in each and name in counts for name in told.operations)
+        reported
+        for reported in declared.totals
+        if reported.operations
+        and all(name in each and name in counts for name in reported.operations)
     ]
     if not known or known[0] != declared.totals[0]:
         return ()
@@ -174,11 +175,11 @@ def _arguments(
     unit = "statements" if spoken else "calls"
     things = {step.operation: step.count for step in declared.steps}
     found = []
-    for told in known:
-        whole = total(scaled(each[one], things[one]) for one in told.operations)
-        number = round(sum(_number(counts[one], unit) * things[one] for one in told.operations))
+    for reported in known:
+        whole = total(scaled(each[one], things[one]) for one in reported.operations)
+        number = round(sum(_number(counts[one], unit) * things[one] for one in reported.operations))
         share = over(scaled(cost, number), whole)
-        found.append(Argument(told.name, number, unit, step, cost, whole, share))
+        found.append(Argument(reported.name, number, unit, step, cost, whole, share))
     return tuple(found)
 
 

@@ -123,8 +123,8 @@ class Source:
             if place == (operation, self.view.rows, "closed", users, ""):
                 rate = throughput_per_s(point)
                 elapsed = Estimate(users * self.requests / rate * 1e9) if rate else None
-                told = elapsed if point.status in MEASURED else None
-                found[point.variant] = Today(point.status, point.reason, elapsed_ns=told)
+                reported = elapsed if point.status in MEASURED else None
+                found[point.variant] = Today(point.status, point.reason, elapsed_ns=reported)
         return {variant: found[variant] for variant in self.variants if variant in found}
 
     def why(self, operation: str | None) -> str:
@@ -147,7 +147,7 @@ def _sum(figures: Sequence[CellSummary]) -> Today:
     """Medians added up, and so their bounds: see `arithmetic`. A sum with a part that has no time
     has none; one part alone keeps its own ratio, which is of pairs."""
     worst = min(figures, key=lambda figure: WORST.index(figure.status))
-    told = Today(
+    reported = Today(
         worst.status,
         worst.reason,
         "unproved" if any(f.temperature == "unproved" for f in figures) else worst.temperature,
@@ -157,10 +157,10 @@ def _sum(figures: Sequence[CellSummary]) -> Today:
     elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
     whole = BELIEVED if len(figures) > 1 else MEASURED
     if len(elapsed) < len(figures) or worst.status not in whole:
-        return told
+        return reported
     if len(figures) == 1:
-        return replace(told, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)
-    return replace(told, elapsed_ns=total(elapsed))
+        return replace(reported, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)
+    return replace(reported, elapsed_ns=total(elapsed))
 
 
 def _sizes(summary: Summary, rows: int) -> dict[str, Today]:

@@ -36,8 +36,8 @@ def same_plans(one: Sequence[StatementText], other: Sequence[StatementText]) -> 
     compare."""
     plans = {text.variation: _words(text.plan) for text in other}
     pairs = [(_words(text.plan), plans[text.variation]) for text in one if text.variation in plans]
-    told = [(first, second) for first, second in pairs if first and second]
-    return all(first == second for first, second in told) if told else None
+    reported = [(first, second) for first, second in pairs if first and second]
+    return all(first == second for first, second in reported) if reported else None
 
 
 def _words(plan: str) -> str:

@@ -167,10 +167,10 @@ def _reimplemented(summary: Summary) -> str:
     reimplemented = summary.words.reimplemented
     if not reimplemented:
         return ""
-    told = listing([f"{system} as {variant}" for system, variant in reimplemented.items()])
+    reported = listing([f"{system} as {variant}" for system, variant in reimplemented.items()])
     absent = [variant for variant in reimplemented.values() if variant not in summary.competitors]
     missing = f" (not in this run: {listing(absent)})" if absent else ""
-    return f"Systems of the paper, re-implemented: {told}{missing}."
+    return f"Systems of the paper, re-implemented: {reported}{missing}."
 
 
 def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Comparison:
@@ -207,21 +207,23 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
 
 def _absent(table: Mapping[str, Any], summary: Summary) -> Mapping[str, str]:
     """Row's label -> why the run's edition has no counterpart."""
-    told = table.get("absent") or {}
+    reported = table.get("absent") or {}
     edition = summary.run.plan.edition
     return {
-        label: f"no counterpart: {why[edition]}" for label, why in told.items() if edition in why
+        label: f"no counterpart: {why[edition]}"
+        for label, why in reported.items()
+        if edition in why
     }
 
 
 def _variants(table: Mapping[str, Any], summary: Summary) -> tuple[str, ...]:
     """The columns whose variants are of the table's design."""
     wanted = table.get("only") or {}
-    told = {(term.variant, term.key): term.read_back for term in summary.run.terms}
+    reported = {(term.variant, term.key): term.read_back for term in summary.run.terms}
     return tuple(
         variant
         for variant in summary.columns
-        if all(_is(told.get((variant, key)), value) for key, value in wanted.items())
+        if all(_is(reported.get((variant, key)), value) for key, value in wanted.items())
     )
 
 

@@ -77,11 +77,11 @@ def refined(coarse: Sequence[Step], fine: Sequence[Step]) -> tuple[Step, ...]:
 def outcome(found: Sequence[Step]) -> str:
     """In a comparison's words: a regression if any step is slower; undecided if some may be;
     nothing compared, or invalid, where steps could not be compared; else no regression."""
-    told = {each.verdict for each in found}
-    if SLOWER in told:
+    reported = {each.verdict for each in found}
+    if SLOWER in reported:
         return "regression"
-    if told <= {NOT_COMPARED}:
+    if reported <= {NOT_COMPARED}:
         return "nothing compared"
-    if NOT_COMPARED in told:
+    if NOT_COMPARED in reported:
         return "invalid"
-    return "undecided" if UNDECIDED in told else "no regression"
+    return "undecided" if UNDECIDED in reported else "no regression"

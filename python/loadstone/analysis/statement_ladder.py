@@ -66,9 +66,9 @@ def climbed(
         same = alike.get(rung) if rung == COUNTED else None
         each_ns = _of(budget, rung)
         beyond = each_ns if below is None else _beyond(budget, below.rung, rung)
-        told = "" if below is None else below.step.name
+        reported = "" if below is None else below.step.name
         added = ", and ".join((*passed, step.attributed))
-        found.append(RungFigure(rung, step.name, added, "", each_ns, beyond, told, same))
+        found.append(RungFigure(rung, step.name, added, "", each_ns, beyond, reported, same))
         below, passed = each, []
     return tuple(found) if below is not None else ()
 

@@ -56,16 +56,16 @@ def study_terms(run: Run) -> StudyTerms:
     study = run.plan.study
     if study is None:
         return StudyTerms("", (), (), ())
-    told: dict[str, dict[str, Term]] = {}
+    reported: dict[str, dict[str, Term]] = {}
     combinations = all_combinations(study, run.decisions)
     flipped = {each.variant: each.flipped for each in combinations}
     for term in run.terms:
         if term.variant in flipped:
-            told.setdefault(term.key, {})[term.variant] = term
+            reported.setdefault(term.key, {})[term.variant] = term
     switches = []
     keys = _keys(study)
     for switch in study.switches:
-        own = told.get(switch.tactic, {})
+        own = reported.get(switch.tactic, {})
         # A term with a third value is on no side.
         sides = [
             {name: term.read_back for name, term in own.items() if at(flipped[name])}
@@ -91,7 +91,7 @@ def study_terms(run: Run) -> StudyTerms:
             )
         )
     others = [
-        _other(key, values, study, flipped) for key, values in told.items() if key not in keys
+        _other(key, values, study, flipped) for key, values in reported.items() if key not in keys
     ]
     return StudyTerms(
         base=study.base,

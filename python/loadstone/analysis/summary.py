@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from loadstone.analysis.cell_summary import CellSummary, cell_summary
 from loadstone.analysis.consistency import believable, consistent, processors, threads
 from loadstone.analysis.ranking import competitors, ranked
-from loadstone.analysis.unequal import Told, planned_otherwise, told_terms, unequal
+from loadstone.analysis.unequal import Reported, planned_otherwise, reported_terms, unequal
 from loadstone.plan.choices import TEMPERATURES
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.role import Role
@@ -133,9 +133,9 @@ class Summary:
 
     def _heading(self, variant: str, label: str) -> str:
         role = self.role_of(variant)
-        told = [self.clients[variant]] if variant in self.clients else []
-        told += [role.value] if role is not Role.COMPETITOR else []
-        return f"{label} ({', '.join(told)})" if told else label
+        reported = [self.clients[variant]] if variant in self.clients else []
+        reported += [role.value] if role is not Role.COMPETITOR else []
+        return f"{label} ({', '.join(reported)})" if reported else label
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
@@ -172,7 +172,7 @@ def summarise(run: Run) -> Summary:
     run, most = consistent(run), processors(run)
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
-    clients, words, told = clients_of(run), run.presentation, told_terms(run)
+    clients, words, reported = clients_of(run), run.presentation, reported_terms(run)
     speeds = Speeds(run)
     by_view: dict[tuple[int, str], dict[str, list[Cell]]] = {}
     for cell in run.plan.cells:
@@ -196,7 +196,7 @@ def summarise(run: Run) -> Summary:
             ]
             row = _row(text, temperature, figures, clients, ranks=text.storage not in words.harness)
             writes = text.destination in WRITES or text.storage in words.writes
-            groups.setdefault(text.group, []).append(_on_terms(row, told, writes=writes))
+            groups.setdefault(text.group, []).append(_on_terms(row, reported, writes=writes))
         views.append(View(rows, temperature, tuple((g, tuple(r)) for g, r in groups.items())))
     return Summary(run, tuple(views))
 
@@ -231,11 +231,11 @@ def _row(
     ranks: bool,
 ) -> Row:
     figures = ranked(found, clients, ranks=ranks)
-    told = [
+    reported = [
         figure.elapsed_ns.value for figure in competitors(figures.values()) if figure.elapsed_ns
     ]
     others = [figure.elapsed_ns.value for figure in figures.values() if figure.elapsed_ns]
-    unit = unit_for(told or others)
+    unit = unit_for(reported or others)
     return Row(text, text.rows, temperature, figures, unit)
 
 
@@ -254,12 +254,12 @@ def _placed(
     )
 
 
-def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:
+def _on_terms(row: Row, reported: Reported, *, writes: bool) -> Row:
     """The same row, each figure with what of its terms is not the row's, besides what of its plan
     was not as asked."""
     timed = {v: f for v, f in row.figures.items() if f.elapsed_ns and f.role is not Role.OVERHEAD}
     ranked = [variant for variant, f in timed.items() if f.role is Role.COMPETITOR]
-    found = unequal(told, ranked, timed, writes=writes)
+    found = unequal(reported, ranked, timed, writes=writes)
     figures = {
         v: replace(f, unequal=(*found.get(v, ()), *f.unequal)) for v, f in row.figures.items()
     }

@@ -26,9 +26,9 @@ class TermValue:
         """Whether the reading differs from the request."""
         if self.asked is None or self.read_back is None:
             return False
-        asked, told = self.asked.casefold(), self.read_back.casefold()
+        asked, reported = self.asked.casefold(), self.read_back.casefold()
         # An engine may say more of it: `objects: one value a part`.
-        return told != asked and not told.startswith(f"{asked}:")
+        return reported != asked and not reported.startswith(f"{asked}:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,15 @@ def terms(summary: Summary) -> Terms:
     only one of several engines, with the same value in all its variants, is that engine's setting;
     a measured value is a term all the same.
     """
-    told: dict[str, dict[str, TermValue]] = {}
+    reported: dict[str, dict[str, TermValue]] = {}
     for term in summary.run.terms:
         if term.variant in summary.columns:
             value = TermValue(term.asked, term.read_back)
-            told.setdefault(term.key, {})[term.variant] = value
+            reported.setdefault(term.key, {})[term.variant] = value
     rows: list[TermRow] = []
     settings: dict[str, list[tuple[str, TermValue]]] = {}
     engines = {engine_of(variant) for variant in summary.competitors}
-    for key, values in told.items():
+    for key, values in reported.items():
         ranked = {v: value for v, value in values.items() if v in summary.competitors}
         tellers = {engine_of(variant) for variant in ranked}
         common = len(tellers) >= min(2, len(engines))
@@ -90,12 +90,12 @@ def _by_release(key: str, values: Mapping[str, TermValue]) -> bool:
     at each of its releases."""
     if key in COMMON or any(value.asked is not None for value in values.values()):
         return False
-    told: dict[tuple[str, str], set[str | None]] = {}
+    reported: dict[tuple[str, str], set[str | None]] = {}
     for variant, value in values.items():
         place = engine_of(variant), release_of(variant)
-        told.setdefault(place, set()).add(value.read_back)
-    releases = len(told) > len({engine for engine, _ in told})
-    return releases and all(len(said) == 1 for said in told.values())
+        reported.setdefault(place, set()).add(value.read_back)
+    releases = len(reported) > len({engine for engine, _ in reported})
+    return releases and all(len(said) == 1 for said in reported.values())
 
 
 def _differ(values: Mapping[str, TermValue], expected: int) -> bool:

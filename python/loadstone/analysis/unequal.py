@@ -19,7 +19,7 @@ COMMON = {
     "parallelism": "par",
 }
 """The terms that every engine must report, and their short marks. A missing one differs."""
-TOLD = {"read transaction": "read", "statement": "stmt", "prefetch": "pre"}
+REPORTED = {"read transaction": "read", "statement": "stmt", "prefetch": "pre"}
 """The terms that matter only if reported."""
 PLAN = {"planned otherwise": "plan"}
 """The structure in a row's name was used by none of the statement's tables."""
@@ -44,7 +44,7 @@ class Unequal:
     @property
     def mark(self) -> str:
         """A few letters, for a table's cell."""
-        return (COMMON | TOLD | PLAN)[self.key]
+        return (COMMON | REPORTED | PLAN)[self.key]
 
     @property
     def words(self) -> str:
@@ -66,16 +66,16 @@ def _path(structure: str) -> str:
     return "scan of all tuples" if structure == "heap" else structure
 
 
-Told = Mapping[str, Mapping[str, str]]
+Reported = Mapping[str, Mapping[str, str]]
 """Variant -> term -> what it says."""
 
 
-def told_terms(run: Run) -> Told:
+def reported_terms(run: Run) -> Reported:
     """A later session's reading replaces an earlier one's; a term that cannot be read is
     missing."""
     found: dict[str, dict[str, str]] = {}
     for term in run.terms:
-        if term.key in COMMON or term.key in TOLD:
+        if term.key in COMMON or term.key in REPORTED:
             own = found.setdefault(term.variant, {})
             own.pop(term.key, None)
             if term.read_back is not None:
@@ -84,22 +84,22 @@ def told_terms(run: Run) -> Told:
 
 
 def unequal(
-    told: Told, row: Sequence[str], shown: Collection[str], *, writes: bool
+    reported: Reported, row: Sequence[str], shown: Collection[str], *, writes: bool
 ) -> Mapping[str, tuple[Unequal, ...]]:
     """Variant -> its terms that differ from the row's. `row`: the competitors with a figure, in
     order; `shown`: the variants to examine. For other roles only reported terms count."""
     found: dict[str, list[Unequal]] = {variant: [] for variant in shown}
-    for key in (*COMMON, *TOLD):
+    for key in (*COMMON, *REPORTED):
         if key in WRITERS_ONLY and not writes:
             continue
-        said = {v: told[v][key] for v in row if key in told.get(v, {})}
+        said = {v: reported[v][key] for v in row if key in reported.get(v, {})}
         if not said:
             continue
         # The first of equals: a Counter keeps the order of counting.
         usual = Counter(said.values()).most_common(1)[0][0]
         for variant in shown:
             silent = SAYS_NOTHING if key in COMMON and variant in row else usual
-            own = told.get(variant, {}).get(key, silent)
+            own = reported.get(variant, {}).get(key, silent)
             if own.casefold() != usual.casefold():
                 found[variant].append(Unequal(key, own, usual))
     return {variant: tuple(terms) for variant, terms in found.items()}

@@ -151,10 +151,10 @@ def users_curves(run: Run) -> tuple[UsersCurve, ...]:
         closed, key=lambda point: (point.operation, point.rows, point.variant)
     ):
         loops = [(point, throughput_per_s(point)) for point in group]
-        told = tuple((point.users, rate) for point, rate in loops if rate)
-        if len(told) > 1:
+        reported = tuple((point.users, rate) for point, rate in loops if rate)
+        if len(reported) > 1:
             limit = limit_per_s(loops[-1][0], processors)
-            curves.append(UsersCurve(operation, variant, rows, told, limit))
+            curves.append(UsersCurve(operation, variant, rows, reported, limit))
     return tuple(curves)
 
 
@@ -182,7 +182,7 @@ def _figures(model: str, processors: int | None) -> Sequence[Column]:
         ("asked/s", lambda point: _rate(point.rate_per_s)),
         done,
         *latencies,
-        ("open lag p99", lambda point: _told(point.lag_ns, "99")),
+        ("open lag p99", lambda point: _reported(point.lag_ns, "99")),
         ("late", lambda point: number(point.late)),
         ("skipped", lambda point: number(point.skipped)),
     ]
@@ -198,10 +198,10 @@ LATENCIES = {f"p{percentile:g}": f"{percentile:g}" for percentile in PERCENTILES
 
 
 def _percentile(heading: str, key: str) -> Column:
-    return heading, lambda point: _told(point.latency_ns, key)
+    return heading, lambda point: _reported(point.latency_ns, key)
 
 
-def _told(figures: Mapping[str, int], key: str) -> str:
+def _reported(figures: Mapping[str, int], key: str) -> str:
     return duration(figures[key]) if key in figures else ABSENT
 
 

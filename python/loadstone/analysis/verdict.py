@@ -285,8 +285,8 @@ def _participants(summary: Summary) -> str:
         own = [names[v] for v in summary.columns if summary.role_of(v) is role]
         if own:
             parts.append(f"the {role.value} {listing(own)}")
-    told = [part for part in parts if part]
-    return " beside ".join(told or [f"the harness alone: {listing(summary.variants)}"])
+    reported = [part for part in parts if part]
+    return " beside ".join(reported or [f"the harness alone: {listing(summary.variants)}"])
 
 
 def circumstances(run: Run) -> str:

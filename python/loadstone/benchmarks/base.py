@@ -91,7 +91,7 @@ class Benchmark(ABC):
     """Of the paper: a run of all benchmarks begins with the oldest."""
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
     study_on: ClassVar[str] = ""
-    """The variant whose switches a study turns where the user names none; empty: the user must."""
+    """The variant whose switches a study varies where the user names none; empty: the user must."""
     study_vary: ClassVar[tuple[str, ...]] = ()
     """The switches of a study of `study_on` where the user names none, as `Choices.vary`; empty:
     what its engine declares."""

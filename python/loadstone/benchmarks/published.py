@@ -47,17 +47,17 @@ def _table(
     fixed: bool,
 ) -> PublishedTable:
     systems = tuple(table.get("systems", data["systems"]))
-    told = [(*_named(data, row), _values(systems, row)) for row in rows]
+    reported = [(*_named(data, row), _values(systems, row)) for row in rows]
     return PublishedTable(
         number=table["number"],
         title=table["title"],
         unit=table.get("unit", data.get("unit", "s")),
         systems=systems,
-        rows=tuple(told),
+        rows=tuple(reported),
         note=table.get("note", ""),
         scale=scale,
         edition=table.get("edition", data.get("edition", "")),
-        absent={label: row["absent"] for (label, *_), row in zip(told, rows, strict=True)
+        absent={label: row["absent"] for (label, *_), row in zip(reported, rows, strict=True)
                 if "absent" in row},
         only=table.get("only", {}),
         fixed=fixed,

@@ -61,7 +61,7 @@ def ab(
     be slower; 5 nothing could be compared; 6 some cell failed or could not be compared; 2, 3 and 4
     an error; 130 interrupted.
     """
-    from loadstone.diagnostics import Exit, say, tell
+    from loadstone.diagnostics import Exit, say, show_result
     from loadstone.errors import InputError
     from loadstone.report.comparison import formats
     from loadstone.run import planned, session
@@ -76,7 +76,7 @@ def ab(
         with Interrupts():
             both = _planned(before, after, made(given), plan, threshold)
             if dry_run:
-                tell(planned.describe(both))
+                show_result(planned.describe(both))
                 return 0
             path = record or session.record_path([both])
             ended = session.measure([both], path, page=page)
@@ -138,8 +138,8 @@ def _judged(
     say(f"the record: {path}")
     if found.outcome != NO_REGRESSION:
         say(f"loadstone: {found.outcome}")
-        told = (wording.advice(comparison) for _, comparison in found.comparisons)
-        for advice in dict.fromkeys(filter(None, told)):
+        reported = (wording.advice(comparison) for _, comparison in found.comparisons)
+        for advice in dict.fromkeys(filter(None, reported)):
             say(f"  {advice}")
     failed = [
         f"{result.cell.operation} on {result.cell.variant}"

@@ -39,7 +39,7 @@ def benchmarks(
 ) -> None:
     """List the benchmarks and their operations."""
     from loadstone import registry
-    from loadstone.diagnostics import console, tell
+    from loadstone.diagnostics import console, show_result
     from loadstone.errors import InputError
 
     if form == "json":
@@ -48,8 +48,8 @@ def benchmarks(
         if inputs is not None:
             raise InputError("--inputs prints lines", hint="leave out --format")
         names = [name] if name else _names()
-        told = [_described(registry.load_benchmark(one)(), edition) for one in names]
-        tell(legible_json({"benchmarks": told}, indent=2))
+        reported = [_described(registry.load_benchmark(one)(), edition) for one in names]
+        show_result(legible_json({"benchmarks": reported}, indent=2))
         return
     screen = console()
     if name is None:
@@ -70,7 +70,7 @@ def _print_inputs(
     benchmark: "Benchmark", edition: str, name: str, rows: str | None, count: int
 ) -> None:
     """A line for each variation: its number, and its input."""
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
     from loadstone.plan.earlier_names import operation_now
     from loadstone.text.parsing import whole_number
@@ -86,7 +86,7 @@ def _print_inputs(
         )
     operation = operations[name]
     for variation in range(min(count, len(operation.texts))):
-        tell(f"{variation}\t{benchmark.input(edition, scale, operation, variation)}")
+        show_result(f"{variation}\t{benchmark.input(edition, scale, operation, variation)}")
 
 
 def _names() -> list[str]:

@@ -61,7 +61,7 @@ def bisect(
     nothing could be compared; 6 some steps could not; 2, 3 and 4 an error; 130 interrupted.
     """
     from loadstone import registry
-    from loadstone.diagnostics import Exit, say, tell
+    from loadstone.diagnostics import Exit, say, show_result
     from loadstone.errors import InputError
     from loadstone.report.comparison import formats
     from loadstone.run import releases as known
@@ -79,7 +79,7 @@ def bisect(
         )
     there = known.releases_of(kind)
     if listed or not releases:
-        tell(f"{kind.name}: {', '.join(there)}")
+        show_result(f"{kind.name}: {', '.join(there)}")
         return Exit.OK if listed else _no_range()
     chosen = {"temperature": ("warm",), **made(given)}
     if not given.get("sql"):
@@ -93,7 +93,7 @@ def bisect(
     except KeyboardInterrupt:
         say("loadstone: interrupted")
         return Exit.INTERRUPTED
-    return code or search.told(form)
+    return code or search.reported(form)
 
 
 def _no_range() -> int:
@@ -200,18 +200,18 @@ class _Search:
 
     def described(self) -> int:
         """Print the plan of the first run."""
-        from loadstone.diagnostics import tell
+        from loadstone.diagnostics import show_result
         from loadstone.run.planned import describe
         from loadstone.run.releases import spread
 
-        tell(f"releases: {', '.join(self._releases)}")
-        tell(describe(self._planned(spread(self._releases, TOGETHER_MAX), ())))
+        show_result(f"releases: {', '.join(self._releases)}")
+        show_result(describe(self._planned(spread(self._releases, TOGETHER_MAX), ())))
         return 0
 
-    def told(self, form: str) -> int:
+    def reported(self, form: str) -> int:
         """Print what was found. Returns the exit code."""
         from loadstone.analysis.releases import outcome
-        from loadstone.diagnostics import EXIT_OF_COMPARISON, console, tell
+        from loadstone.diagnostics import EXIT_OF_COMPARISON, console, show_result
         from loadstone.plan.variant import release_of
         from loadstone.report import releases as text
         from loadstone.run.releases import order
@@ -220,12 +220,12 @@ class _Search:
                                                    order(release_of(s.before))))  # fmt: skip
         if form != "table":
             render = {"md": text.markdown, "json": text.as_json}[form]
-            tell(render(found, self._between).rstrip("\n"))
+            show_result(render(found, self._between).rstrip("\n"))
             return EXIT_OF_COMPARISON[outcome(found)]
         from rich.table import Table
 
         for sentence in text.sentences(found, self._between):
-            tell(sentence)
+            show_result(sentence)
         table = Table(*text.HEADINGS)
         for step in found:
             table.add_row(*text.row(step))

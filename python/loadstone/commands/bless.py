@@ -14,9 +14,9 @@ def bless(
     Look at the run first: from then on its answers are the expected ones, also of an engine alone.
     They are written to expected.json beside workload.toml.
     """
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.record import read
     from loadstone.workload.expected import bless as stored
 
-    tell(stored(read(record)))
+    show_result(stored(read(record)))
     return 0

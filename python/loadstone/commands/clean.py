@@ -44,7 +44,7 @@ def clean(
     from rich.table import Table
 
     from loadstone.control_characters import legible_line
-    from loadstone.diagnostics import console, tell
+    from loadstone.diagnostics import console, show_result
     from loadstone.run import scratch
 
     folders = list(scratch.found())
@@ -53,7 +53,7 @@ def clean(
     for text in on or ():
         leftovers += _marked(text, running)
     if not leftovers:
-        tell("nothing to clean")
+        show_result("nothing to clean")
         return
     table = Table("what")
     table.add_column("name", overflow="fold")  # never cut: people decide by it
@@ -62,7 +62,7 @@ def clean(
         table.add_row(*map(legible_line, (item.kind, item.name, item.owner)))
     console().print(table)
     for item in filter(lambda item: item.holds, leftovers):
-        tell(legible_line(f"{item.name}: {item.holds}"))
+        show_result(legible_line(f"{item.name}: {item.holds}"))
     if not yes and not _wished(len(leftovers)):
         return
     _remove(leftovers)
@@ -88,7 +88,7 @@ def _remove(leftovers: "Sequence[Removal]") -> None:
     """Remove everything; an item that cannot be removed does not stop the others. Raises the first
     reason."""
     from loadstone.control_characters import legible_line
-    from loadstone.diagnostics import say, tell
+    from loadstone.diagnostics import say, show_result
     from loadstone.errors import LoadstoneError
 
     failures: list[LoadstoneError] = []
@@ -99,7 +99,7 @@ def _remove(leftovers: "Sequence[Removal]") -> None:
             failures.append(error)
             say(legible_line(f"not removed: {item.kind} {item.name}"))
             continue
-        tell(legible_line(f"removed {item.kind} {item.name}"))
+        show_result(legible_line(f"removed {item.kind} {item.name}"))
     for failure in failures[1:]:
         say(f"loadstone: {failure.message}")
     if failures:

@@ -65,7 +65,7 @@ def compare(
     formats.write_chapters(found, form, sys.stdout)
     if found.outcome != NO_REGRESSION:
         say(f"loadstone: {found.outcome}")
-        told = (wording.advice(comparison) for _, comparison in found.comparisons)
-        for advice in dict.fromkeys(filter(None, told)):
+        reported = (wording.advice(comparison) for _, comparison in found.comparisons)
+        for advice in dict.fromkeys(filter(None, reported)):
             say(f"  {advice}")
     return EXIT_OF_COMPARISON[found.outcome]

@@ -281,7 +281,7 @@ def _progress() -> "Progress":
 def _print_table(written: Sequence[_Written]) -> None:
     """File, rows, bytes and seconds, aligned; plain text, so that it can be piped."""
     from loadstone.control_characters import legible_line
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
 
     table = [("file", "rows", "bytes", "seconds")]
     table += [
@@ -296,4 +296,4 @@ def _print_table(written: Sequence[_Written]) -> None:
     widths = [max(len(line[column]) for line in table) for column in range(4)]
     for name, *numbers in table:
         cells = [f"{text:>{width}}" for text, width in zip(numbers, widths[1:], strict=True)]
-        tell("  ".join([f"{name:<{widths[0]}}", *cells]))
+        show_result("  ".join([f"{name:<{widths[0]}}", *cells]))

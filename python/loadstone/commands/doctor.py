@@ -27,12 +27,12 @@ def doctor(
     Each gap comes with its remedy. The command takes a few seconds and some 64 MiB in the scratch
     folder, and leaves nothing behind.
     """
-    from loadstone.diagnostics import EXIT_OF_ERROR, Exit, tell
+    from loadstone.diagnostics import EXIT_OF_ERROR, Exit, show_result
     from loadstone.doctor import examine
 
     checks = examine()
     if form == "json":
-        tell(_json(checks))
+        show_result(_json(checks))
     else:
         _print(checks)
     prevented = next((check.prevents for check in checks if check.prevents), None)

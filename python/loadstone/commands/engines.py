@@ -31,16 +31,16 @@ def engines(
     measures that a client lacks. Where ENGINE@NUMBER stands below a version, other releases can be
     measured beside it.
     """
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
 
     if form == "json":
         from loadstone.control_characters import legible_json
 
-        told = [
+        reported = [
             {"engine": name, "roads": [_described(name, seam) for seam in seams]}
             for name, seams in _roads()
         ]
-        tell(legible_json({"engines": told}, indent=2))
+        show_result(legible_json({"engines": reported}, indent=2))
         return
     _print()
 
@@ -108,8 +108,10 @@ def _benchmarks() -> str:
     for name in registry.benchmark_names():
         with suppress(EngineError):
             found[registry.load_benchmark(name).seam].append(name)
-    told = (f"{listing(names)} by {registry.ROADS[seam]}" for seam, names in found.items() if names)
-    return f"an engine is driven for {', for '.join(told)}"
+    reported = (
+        f"{listing(names)} by {registry.ROADS[seam]}" for seam, names in found.items() if names
+    )
+    return f"an engine is driven for {', for '.join(reported)}"
 
 
 def _gaps(structures: "Mapping[str, Structure]") -> dict[str, list[str]]:

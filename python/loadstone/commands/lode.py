@@ -68,7 +68,7 @@ def serve(
     killed server loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go
     on.
     """
-    from loadstone.diagnostics import Exit, tell
+    from loadstone.diagnostics import Exit, show_result
     from loadstone.errors import InputError
     from loadstone.lode import Database, files_of
     from loadstone.shell.opening import tactics as chosen
@@ -87,9 +87,9 @@ def serve(
         nullcontext(_gone(database)) as gone,
         _serving(database, listen or f"{path}-socket", made=path if is_new else None) as server,
     ):
-        tell(f"serving {path} at {server.address}")
+        show_result(f"serving {path} at {server.address}")
         if gone:
-            tell(f"the {gone} copy of the mirror is gone: SIGHUP fills it")
+            show_result(f"the {gone} copy of the mirror is gone: SIGHUP fills it")
         asked = _asked_to_end(server)
     return Exit.INTERRUPTED if asked == signal.SIGINT else Exit.OK
 
@@ -111,7 +111,7 @@ def backup(
     The copy holds the pages that one transaction sees, needs no recovery, and is read again before
     the command ends. If that fails, no copy is left.
     """
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.errors import InputError, LodeError
     from loadstone.lode import Database, connect
 
@@ -129,7 +129,7 @@ def backup(
             raise LodeError(error.message, hint=f"{hint} {target}") from None
         with database:
             copied = database.backup(target)
-    tell(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
+    show_result(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
 
 
 @app.command("mirror")
@@ -158,7 +158,7 @@ def mirror(
     copy at SIGHUP, while clients go on.
     """
     from loadstone import lode
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
 
     if alone is not None:
@@ -166,24 +166,24 @@ def mirror(
     if fill:
         with lode.Database(path, "open", mirror="idle") as database:
             copied = database.remirror()
-        tell("both copies were in step" if copied is None else f"copied {copied} bytes")
-    told = lode.mirror(path)
-    if told is None:
+        show_result("both copies were in step" if copied is None else f"copied {copied} bytes")
+    reported = lode.mirror(path)
+    if reported is None:
         if not path.exists():
             raise InputError(f"there is no database {path}", hint="name its volume")
-        tell(f"{path} is not mirrored: --fill makes the second copy")
+        show_result(f"{path} is not mirrored: --fill makes the second copy")
         return
     for name in COPIES:
-        copy = told[name]
-        tell(f"{name:<7} {copy['path']}: {copy['says']} (epoch {copy['epoch']})")
-    tell(told["verdict"])
+        copy = reported[name]
+        show_result(f"{name:<7} {copy['path']}: {copy['says']} (epoch {copy['epoch']})")
+    show_result(reported["verdict"])
 
 
 def _execute(
     path: Path, listen: str | None, tactics: "Mapping[str, str]", *, create: bool, is_new: bool
 ) -> int:
     """Execute the statements of other programs until a signal asks for its end."""
-    from loadstone.diagnostics import Exit, tell
+    from loadstone.diagnostics import Exit, show_result
     from loadstone.errors import InputError
     from loadstone.lode import Database, remove
 
@@ -201,7 +201,7 @@ def _execute(
                 remove(path)
             raise
         with server:
-            tell(f"serving {path} at {server.address}")
+            show_result(f"serving {path} at {server.address}")
             while (asked := signal.sigwait(ENDINGS)) == signal.SIGHUP:
                 _fill(database)
     return Exit.INTERRUPTED if asked == signal.SIGINT else Exit.OK
@@ -209,8 +209,8 @@ def _execute(
 
 def _gone(database: "Database") -> str:
     """The copy of the mirror that is gone; empty where none is, or there is no mirror."""
-    told = database.mirror
-    return "".join(name for name in COPIES if told and told[name]["standing"] == "gone")
+    reported = database.mirror
+    return "".join(name for name in COPIES if reported and reported[name]["standing"] == "gone")
 
 
 def _serving(database: "Database", address: str, *, made: Path | None) -> "Server":
@@ -241,12 +241,12 @@ def _asked_to_end(server: "Server") -> int:
 
 def _fill(server: "Server | Database") -> None:
     """Fill the copy that is gone, and say what came of it."""
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.errors import LodeError
 
     try:
         copied = server.remirror()
     except LodeError as error:
-        tell(f"the copy was not filled: {error.message}")
+        show_result(f"the copy was not filled: {error.message}")
         return
-    tell("there is no copy to fill" if copied is None else f"filled a copy: {copied} bytes")
+    show_result("there is no copy to fill" if copied is None else f"filled a copy: {copied} bytes")

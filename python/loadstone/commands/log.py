@@ -46,7 +46,7 @@ def log(
     from fnmatch import fnmatchcase
 
     from loadstone.analysis import history as analysis
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
     from loadstone.report import history as text
     from loadstone.text.files import check_replaceable, write_atomically
@@ -73,11 +73,11 @@ def log(
     else:
         content = (text.as_json(found) + "\n" if form == "json" else text.markdown(found)).encode()
     if out is None:
-        tell(content.decode().rstrip("\n"))
+        show_result(content.decode().rstrip("\n"))
         return 0
     check_replaceable(out, mark, folder)
     write_atomically(out, content)
-    tell(str(out))
+    show_result(str(out))
     return 0
 
 
@@ -110,13 +110,13 @@ def _show(found: "History") -> int:
     """Print the records, and the trends that changed."""
     from rich.table import Table
 
-    from loadstone.diagnostics import console, tell
+    from loadstone.diagnostics import console, show_result
     from loadstone.report import history as text
 
     screen = console()
     records = Table(*text.RECORDS, title="Records")
-    for told in found.told:
-        records.add_row(*text.record_row(told))
+    for reported in found.reported:
+        records.add_row(*text.record_row(reported))
     screen.print(records)
     changed = [trend for trend in found.trends if trend.changes]
     if changed:
@@ -124,5 +124,5 @@ def _show(found: "History") -> int:
         for trend in changed:
             trends.add_row(*text.trend_row(trend))
         screen.print(trends)
-    tell(text.sentence(found))
+    show_result(text.sentence(found))
     return 0

@@ -50,7 +50,7 @@ def quel(
 
     There is SQL for each engine, and one answer, which is expected of all of them.
     """
-    from loadstone.diagnostics import console, tell
+    from loadstone.diagnostics import console, show_result
     from loadstone.quel import tree
     from loadstone.text.parsing import whole_number
 
@@ -61,13 +61,13 @@ def quel(
     # First of all, since the oracle says best what is wrong with a program.
     answer = relations.answer(source, program, scale)
     console().print(_drawn(program))
-    tell(f"\nQUEL\n{tree.render(program).rstrip()}")
+    show_result(f"\nQUEL\n{tree.render(program).rstrip()}")
     for name, dialect in _dialects(on):
-        tell(f"\n{'QUEL' if dialect == QUEL else 'SQL'} for {name}")
+        show_result(f"\n{'QUEL' if dialect == QUEL else 'SQL'} for {name}")
         for statement in _statements(program):
-            tell(relations.translated(statement, dialect))
-    tell(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
-    tell(answer)
+            show_result(relations.translated(statement, dialect))
+    show_result(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
+    show_result(answer)
 
 
 class _Relations:

@@ -36,7 +36,7 @@ def report(
     import sys
 
     from loadstone import registry
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.record import read_chapters
     from loadstone.text.files import check_replaceable, write_atomically
 
@@ -49,5 +49,5 @@ def report(
     target = out or record.with_suffix(renderer.suffix)
     check_replaceable(target, renderer.mark, record)
     write_atomically(target, data)
-    tell(str(target))
+    show_result(str(target))
     return 0

@@ -163,7 +163,7 @@ def _started(
     study: bool,
     every: bool,
 ) -> int:
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
     from loadstone.run import chapters, planned, resumption, session
 
@@ -176,18 +176,18 @@ def _started(
                 )
         resumption.refuse_other_kind(resume, study=study)
         if dry_run:
-            tell(resumption.describe_left(resume, chosen))
+            show_result(resumption.describe_left(resume, chosen))
             return 0
         return session.resume(resume, chosen, page=page)
     if every:
         several = chapters.plan_all(chosen, plan)
         if dry_run:
-            tell(chapters.describe_all(several))
+            show_result(chapters.describe_all(several))
             return 0
         return session.start(several, record, page=page)
     one = planned.plan_from(chosen, plan)
     if dry_run:
-        tell(planned.describe(one))
+        show_result(planned.describe(one))
         return 0
     return session.start(one, record, page=page)
 

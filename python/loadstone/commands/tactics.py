@@ -53,12 +53,12 @@ def tactics(
     what a crash can lose, conflicts, the source, and whether a change takes a restart or another
     load. For lode's tactic `profile`: the tactics that each profile sets, and why.
     """
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import show_result
     from loadstone.planning.tactics import every_engine, of_engine
 
     found = every_engine() if engine is None else [of_engine(engine, tactic)]
     if form == "json":
-        tell(_json(found))
+        show_result(_json(found))
         return
     screen = _console()
     if engine is None:
@@ -77,7 +77,7 @@ def _json(found: "Sequence[Listed]") -> str:
     def row(switch: "Switch") -> dict[str, object]:
         tactic = switch.tactic
         values = [{"value": value, "about": about} for value, about in tactic.values]
-        where = {key: told for key, told in asdict(switch).items() if key != "tactic"}
+        where = {key: reported for key, reported in asdict(switch).items() if key != "tactic"}
         return asdict(tactic) | where | {"values": values}
 
     engines = [
@@ -121,12 +121,12 @@ def _tables(listed: "Listed") -> "Iterator[Table]":
 
     seams = {switch.behind for switch in listed.switches}
     for switch in listed.switches:
-        yield _described(switch, seam_is_told=len(seams) > 1)
+        yield _described(switch, seam_is_reported=len(seams) > 1)
     if not listed.switches:
         yield Table(f"nothing can be switched on {listed.engine}", box=box.SIMPLE_HEAD)
 
 
-def _described(switch: "Switch", *, seam_is_told: bool) -> "Table":
+def _described(switch: "Switch", *, seam_is_reported: bool) -> "Table":
     from rich import box
     from rich.table import Table
 
@@ -140,7 +140,7 @@ def _described(switch: "Switch", *, seam_is_told: bool) -> "Table":
     for key, lead in LEADS.items():
         table.add_row(lead, getattr(tactic, key))
     table.add_row("a change takes", CHANGES[tactic.level])
-    if seam_is_told:
+    if seam_is_reported:
         table.add_row("switched on", switch.behind)
     return table
 

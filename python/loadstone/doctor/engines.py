@@ -33,8 +33,8 @@ def engine(name: str) -> Check | None:
     try:
         kind = registry.load_engine(name)
     except EngineError as error:
-        told = f"{error.message}; {error.hint}"
-        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", told)
+        reported = f"{error.message}; {error.hint}"
+        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", reported)
     if not kind.capabilities.answers:
         return None
     versions = ", ".join(f"{what} {number}" for what, number in kind.versions().items())

@@ -29,13 +29,13 @@ def probe(folder: Path) -> MirrorProbe:
     volume = Volume(place, DISK_BYTES_MIN)
     try:
         volume.use(MIRRORED, UNLIMITED)
-        if volume.told()[0] != MIRRORED:
+        if volume.reported()[0] != MIRRORED:
             return MirrorProbe("the kernel tells of no mirror where one was made")
         try:
             volume.use(MIRRORED, BANDWIDTH)
         except UnsupportedError as error:
             return MirrorProbe("", error.message)
-        return MirrorProbe("", "" if volume.told()[1] == BANDWIDTH else "the limit is not kept")
+        return MirrorProbe("", "" if volume.reported()[1] == BANDWIDTH else "the limit is not kept")
     except UnsupportedError as error:
         return MirrorProbe(error.message)
     finally:

@@ -47,7 +47,7 @@ def processors(facts: Mapping[str, Fact]) -> Check:
             "processors",
             Verdict.LIMITED,
             value,
-            "a server and its client take turns",
+            "a server and its client alternate",
             "give the machine or the container two processors",
         )
     if load is not None and load > LOAD_MAX * share:

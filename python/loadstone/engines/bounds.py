@@ -30,9 +30,9 @@ def memory_bytes() -> int:
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for path in _CGROUPS:
         try:
-            told = path.read_text(encoding="ascii").strip()
+            reported = path.read_text(encoding="ascii").strip()
         except OSError:
             continue
-        if told.isdecimal():
-            found.append(int(told))
+        if reported.isdecimal():
+            found.append(int(reported))
     return min(found)

@@ -62,9 +62,9 @@ def components_of(engine: str) -> Components:
 
 
 def _rules(file: Path) -> Sequence[Rule]:
-    told: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    reported: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     try:
-        return [_rule(rule) for rule in told["rule"]]
+        return [_rule(rule) for rule in reported["rule"]]
     except (KeyError, TypeError, re.error) as error:
         raise EngineError(
             f"{file.parent.name}/{file.name}: {error}",
@@ -72,11 +72,11 @@ def _rules(file: Path) -> Sequence[Rule]:
         ) from error
 
 
-def _rule(told: Mapping[str, Any]) -> Rule:
-    if set(told) - _KEYS or not {"functions", "entries"} & set(told):
-        raise KeyError(f"the rule of {told.get('component')!r} has {', '.join(told)}")
+def _rule(reported: Mapping[str, Any]) -> Rule:
+    if set(reported) - _KEYS or not {"functions", "entries"} & set(reported):
+        raise KeyError(f"the rule of {reported.get('component')!r} has {', '.join(reported)}")
     patterns = [
-        re.compile("|".join(f"(?:{text})" for text in told[key])) if key in told else None
+        re.compile("|".join(f"(?:{text})" for text in reported[key])) if key in reported else None
         for key in ("objects", "functions", "entries")
     ]
-    return Rule(told["component"], *patterns)
+    return Rule(reported["component"], *patterns)

@@ -65,7 +65,7 @@ def refused(engine: str, name: str, reason: str) -> InputError:
     return InputError(f"{engine}: {name} cannot be set: {reason}", hint=hint)
 
 
-def told(asked: str, reading: str, *, binary: bool = True) -> str:
+def reported(asked: str, reading: str, *, binary: bool = True) -> str:
     """A reading for the terms: where it is the value asked for, in the asker's words first, and the
     engine's after them if they are others. `binary`: 1 MB is 2^20 bytes to the engine."""
     if asked.casefold() == reading.casefold():

@@ -118,10 +118,10 @@ class Tactic:
 
 
 def described(
-    name: str, level: Level, values: tuple[tuple[str, str], ...], told: Mapping[str, str]
+    name: str, level: Level, values: tuple[tuple[str, str], ...], reported: Mapping[str, str]
 ) -> Tactic:
     """A tactic with all its `SENTENCES`."""
-    does, buys, costs, loses, excludes, source = (told[key] for key in SENTENCES)
+    does, buys, costs, loses, excludes, source = (reported[key] for key in SENTENCES)
     return Tactic(name, level, values, does, buys, costs, loses, excludes, source)
 
 
@@ -129,7 +129,7 @@ def declared(path: Path) -> dict[str, Tactic]:
     """The tactics of a file of them, in its order."""
     with path.open("rb") as file:
         found: dict[str, dict[str, Any]] = tomllib.load(file)
-    return {name: _tactic(name, told) for name, told in found.items()}
+    return {name: _tactic(name, reported) for name, reported in found.items()}
 
 
 def beside(code: str) -> dict[str, Tactic]:
@@ -142,16 +142,16 @@ def of_client(engine: str) -> dict[str, Tactic]:
     return declared(Path(__file__).parent / engine / CLIENT_FILE)
 
 
-def _tactic(name: str, told: Mapping[str, Any]) -> Tactic:
-    values = tuple((value, _sentence(about)) for value, about in told["values"].items())
-    sentences = {key: _sentence(told[key]) for key in SENTENCES}
-    found = described(name, Level(told["level"]), values, sentences)
-    return for_studies(replace(found, most=told.get("most")), told)
+def _tactic(name: str, reported: Mapping[str, Any]) -> Tactic:
+    values = tuple((value, _sentence(about)) for value, about in reported["values"].items())
+    sentences = {key: _sentence(reported[key]) for key in SENTENCES}
+    found = described(name, Level(reported["level"]), values, sentences)
+    return for_studies(replace(found, most=reported.get("most")), reported)
 
 
-def for_studies(found: Tactic, told: Mapping[str, Any]) -> Tactic:
+def for_studies(found: Tactic, reported: Mapping[str, Any]) -> Tactic:
     """The tactic with what its table says for studies."""
-    own = {key: told[key] for key in OF_STUDIES if key in told}
+    own = {key: reported[key] for key in OF_STUDIES if key in reported}
     if "counters" in own:
         own["counters"] = tuple(own["counters"])
     return replace(found, **own)

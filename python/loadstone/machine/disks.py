@@ -48,8 +48,8 @@ def lacking() -> str:
 def attach(file: Path, *, partitions: bool) -> str:
     """The name of a new device that is this file: `loop3`. Raises `UnsupportedError`."""
     scan = ["--partscan"] if partitions else []
-    told = run("losetup", "--find", "--show", "--direct-io=on", *scan, str(file))
-    return Path(told.strip()).name
+    reported = run("losetup", "--find", "--show", "--direct-io=on", *scan, str(file))
+    return Path(reported.strip()).name
 
 
 def mount(disks: Iterable[str], place: Path, profile: str) -> None:
@@ -155,19 +155,19 @@ def limitless() -> str:
     if _groups():
         return ""
     second = any((place / SECOND_VERSION).is_file() for place, _ in mounted_at())
-    told = "; io.max of cgroup v2, which is there, is not used" if second else ""
-    return f"{LIMITER} is not mounted{told}"
+    reported = "; io.max of cgroup v2, which is there, is not used" if second else ""
+    return f"{LIMITER} is not mounted{reported}"
 
 
-def limit_told(disks: Iterable[str]) -> str:
+def limit_reported(disks: Iterable[str]) -> str:
     """The limit as the kernel has it for this process: of each disk, in megabytes a second, or
     `all`; `unequal` where disks or directions differ."""
     found = set()
     for disk in disks:
         number = (BLOCK / disk / "dev").read_text(encoding="ascii").strip()
         for path in (group / name for group in _groups() for name in LIMITS):
-            told = dict(line.split() for line in path.read_text(encoding="ascii").splitlines())
-            found.add(int(told.get(number, "0")))
+            reported = dict(line.split() for line in path.read_text(encoding="ascii").splitlines())
+            found.add(int(reported.get(number, "0")))
     if len(found) > 1:
         return "unequal"
     limited = next(iter(found), 0)

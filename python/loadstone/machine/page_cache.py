@@ -144,7 +144,7 @@ def _files(path: str, seen: set[tuple[int, int]], problems: list[str]) -> Iterat
     except FileNotFoundError:
         return
     except OSError as error:
-        problems.append(_told(path, error))
+        problems.append(_reported(path, error))
         return
     identity = (found.st_dev, found.st_ino)
     if identity in seen:
@@ -166,7 +166,7 @@ def _evict(
     refusals: list[str] = []
     after = _Census(0, None, "none", "", tuple(lingering))
     for _ in range(ATTEMPTS):
-        refusals = [told for file in after.lingering if (told := _refusal(file))]
+        refusals = [reported for file in after.lingering if (reported := _refusal(file))]
         _unmap(after.lingering)
         after = _census(files)
         if not after.resident:
@@ -176,7 +176,7 @@ def _evict(
             # 1: page cache only. Slows the whole machine for a moment, so it comes last.
             DROP_CACHES.write_text("1\n")
         except OSError as error:
-            refusals.append(_told(DROP_CACHES, error))
+            refusals.append(_reported(DROP_CACHES, error))
         after = _census(files)
     problems += refusals
     return after
@@ -188,7 +188,7 @@ def _refusal(file: str) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        return _told(file, error)
+        return _reported(file, error)
     return ""
 
 
@@ -212,7 +212,7 @@ def _census(files: Sequence[str]) -> _Census:
         except FileNotFoundError:
             continue
         except OSError as error:
-            problem = _told(file, error)
+            problem = _reported(file, error)
             lingering.append(file)
             continue
         resident += pages
@@ -220,8 +220,8 @@ def _census(files: Sequence[str]) -> _Census:
         if pages:
             lingering.append(file)
     counted = None if problem or not methods else resident
-    told = "+".join(sorted(methods)) or "none"
-    return _Census(size_bytes, counted, told, problem, tuple(lingering))
+    reported = "+".join(sorted(methods)) or "none"
+    return _Census(size_bytes, counted, reported, problem, tuple(lingering))
 
 
 def _hidden_caches(files: Sequence[str]) -> list[str]:
@@ -231,7 +231,7 @@ def _hidden_caches(files: Sequence[str]) -> list[str]:
         with contextlib.suppress(OSError):
             places[os.stat(file).st_dev] = file  # noqa: PTH116
     found = (facts.mount_of(Path(file)) for file in places.values())
-    return [told for mount in found if (told := _hidden_cache(mount))]
+    return [reported for mount in found if (reported := _hidden_cache(mount))]
 
 
 def _hidden_cache(mount: facts.Mount | None) -> str:
@@ -242,8 +242,8 @@ def _hidden_cache(mount: facts.Mount | None) -> str:
     if mount.type not in PAGE_CACHED:
         return f"files lie on {mount.type}, whose caches the kernel does not show"
     # Each disk of a file system that has several: a mirror reads either.
-    told = (_cache_of(device) for device in facts.devices_of(mount))
-    return next(filter(None, told), "")
+    reported = (_cache_of(device) for device in facts.devices_of(mount))
+    return next(filter(None, reported), "")
 
 
 def _cache_of(device: str) -> str:
@@ -258,6 +258,6 @@ def _cache_of(device: str) -> str:
     return ""
 
 
-def _told(path: str | Path, error: OSError) -> str:
+def _reported(path: str | Path, error: OSError) -> str:
     """The error without the folder: evidence is kept, and folders may name people."""
     return f"{Path(path).name}: {error.strerror or type(error).__name__}"

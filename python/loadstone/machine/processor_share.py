@@ -86,7 +86,7 @@ class ProcessorShare:
         self._hundredths = hundredths
         return True
 
-    def told(self) -> str:
+    def reported(self) -> str:
         """The share as the kernel has it for this process, in hundredths of one processor, or
         `all`."""
         controller = self._controller

@@ -49,15 +49,15 @@ class Volume:
         """Have the folder on disks of that kind, as an earlier worker left them or made now, each
         (of `mirrored-shared` both together) with so many megabytes a second. Returns whether that
         changes anything. Raises `UnsupportedError` where this system, or not this user, can."""
-        before = self.told()
+        before = self.reported()
         if before[0] != kind:
             sweep(self.folder)
             self._make(kind)
-        if self.told()[1] != bandwidth:
+        if self.reported()[1] != bandwidth:
             disks.limit(self._devices(), bandwidth)
         return before != (kind, bandwidth)
 
-    def told(self) -> tuple[str, str]:
+    def reported(self) -> tuple[str, str]:
         """As the kernel has it: the kind, and the megabytes that each disk moves in a second, or
         `all`."""
         of_first = disks.of_mount(self.folder)
@@ -70,7 +70,7 @@ class Volume:
             kind = ONE
         else:
             kind = SHARED if len(devices) == 1 else MIRRORED
-        return kind, disks.limit_told(devices)
+        return kind, disks.limit_reported(devices)
 
     def end(self) -> None:
         """Take the disks away, with what is on them."""
@@ -92,9 +92,9 @@ class Volume:
         except BaseException as error:
             sweep(self.folder)
             if isinstance(error, OSError):
-                told = error.strerror or str(error)
+                reported = error.strerror or str(error)
                 raise UnsupportedError(
-                    f"cannot make the disks of volume={kind}: {told}", hint=disks.WITHOUT
+                    f"cannot make the disks of volume={kind}: {reported}", hint=disks.WITHOUT
                 ) from error
             raise
 

@@ -30,8 +30,8 @@ def file_of(plans: Sequence[Plan]) -> str:
     """The plans as a file for `--all --plan`: a table for each benchmark."""
     lines = [f"# plan {hash_of(plans)}\n"]
     for plan in plans:
-        told = as_toml(plan).splitlines(keepends=True)
-        own = [line for line in told if not line.startswith("benchmark = ")]
+        reported = as_toml(plan).splitlines(keepends=True)
+        own = [line for line in reported if not line.startswith("benchmark = ")]
         lines += [f"\n[{json.dumps(plan.benchmark)}]\n", *own]
     return "".join(lines)
 

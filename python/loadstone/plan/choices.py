@@ -383,8 +383,8 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
 
 def _named(source: str, choice: Choice) -> str:
     """A choice as its user wrote it: an option, or a name in a file."""
-    told = choice.option.flag or choice.option.metavar
-    return told if source == COMMAND_LINE else f"{source}: {choice.name}"
+    reported = choice.option.flag or choice.option.metavar
+    return reported if source == COMMAND_LINE else f"{source}: {choice.name}"
 
 
 def command_of(choices: Choices) -> str:

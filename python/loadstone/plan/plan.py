@@ -74,12 +74,12 @@ class Plan(Choices):
     def fields(self) -> dict[str, Any]:
         """Its fields as plain values. What only a workload has is left out of other plans, whose
         hashes are as before there were any."""
-        told = dataclasses.asdict(self)
+        reported = dataclasses.asdict(self)
         if self.workload is None:
-            told = {name: value for name, value in told.items() if name not in OF_WORKLOADS}
+            reported = {name: value for name, value in reported.items() if name not in OF_WORKLOADS}
         else:
-            told["workload"] = workload_fields(self.workload)
-        return told
+            reported["workload"] = workload_fields(self.workload)
+        return reported
 
     @property
     def hash(self) -> str:
@@ -91,9 +91,9 @@ class Plan(Choices):
         """Read back what `to_json` wrote. Raises `InputError` where it is no plan."""
         data = strict_json(text)
         earlier = isinstance(data, dict) and "on" not in data
-        told = UNTOLD | data if earlier else LATER | data
-        plan: Plan = shaped(told, Plan, "the plan")
-        missing = [each.name for each in dataclasses.fields(Plan) if each.name not in told]
+        reported = UNREPORTED | data if earlier else LATER | data
+        plan: Plan = shaped(reported, Plan, "the plan")
+        missing = [each.name for each in dataclasses.fields(Plan) if each.name not in reported]
         if missing:
             raise InputError(f"the plan: {missing[0]} is missing")
         plan = _completed(plan, data) if earlier else plan
@@ -152,7 +152,7 @@ class Plan(Choices):
 OF_WORKLOADS: dict[str, Any] = {"workload": None, "sql": "", "data": ()}
 """The fields that only a plan of a user's workload keeps, with the values that others have."""
 
-UNTOLD: dict[str, Any] = OF_WORKLOADS | {
+UNREPORTED: dict[str, Any] = OF_WORKLOADS | {
     "on": (), "operations": (), "temperature": (), "preset": "", "repeat": None,
     "repeat_cold": None, "repeat_most": 1, "repeat_s": 0.0, "precision": 0.0, "overhead": False,
     "limits": True, "disable_idle_states": True, "users": (), "rate_per_s": None, "loop_s": 2.0,
@@ -163,7 +163,7 @@ UNTOLD: dict[str, Any] = OF_WORKLOADS | {
 
 
 LATER: dict[str, Any] = OF_WORKLOADS | {
-    name: UNTOLD[name] for name in ("design", "vary", "within_s", "study", "budget")
+    name: UNREPORTED[name] for name in ("design", "vary", "within_s", "study", "budget")
 }
 """Those that plans lack which keep their choices, but are older than studies, or time budgets."""
 

@@ -99,8 +99,8 @@ class CostLadder:
         """Raise `InputError` if it names a step that it does not have, or has one twice."""
         names = [step.operation for step in self.steps]
         prices = [step.prices for step in self.steps if step.prices]
-        for told in (names, prices):
-            if len(set(told)) < len(told):
+        for reported in (names, prices):
+            if len(set(reported)) < len(reported):
                 raise InputError("a cost ladder has two steps of one operation or one price")
         used = [whole.operation for whole in self.wholes]
         used += [name for total in self.totals for name in total.operations]

@@ -62,5 +62,5 @@ def rungs_of(destination: str, operation: str = "") -> tuple[StatementRung, ...]
 
 def _step(name: str, destination: str, operation: str) -> Step:
     words = {UNCOMMITTED: _UNCOMMITTED, WHOLE: _WHOLE}.get(name)
-    told, attributed = words[destination] if words else _NAMES[name]
-    return Step(operation, 1, told, attributed)
+    reported, attributed = words[destination] if words else _NAMES[name]
+    return Step(operation, 1, reported, attributed)

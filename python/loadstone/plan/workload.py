@@ -134,10 +134,10 @@ class Workload:
         """A short name of its contents: two of them are equal where tables and statements are,
         wherever they lie, and whatever answers are stored."""
         plain = (dataclasses.replace(one, expected=()) for one in self.statements)
-        told = workload_fields(
+        reported = workload_fields(
             dataclasses.replace(self, title="", folder="", statements=tuple(plain))
         )
-        text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(reported, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:EDITION_LETTERS]
 
     def table(self, name: str) -> DataTable:
@@ -179,18 +179,18 @@ _LATER_OF_ALL = {"as_it_stands": False}
 """The same of the workload itself."""
 
 
-def workload_fields(told: Workload) -> dict[str, Any]:
+def workload_fields(reported: Workload) -> dict[str, Any]:
     """Its fields as plain values, those of later releases only where they say something: so what
     was written before them is equal to itself, and has the hash that it had."""
-    plain = _without(dataclasses.asdict(told), _LATER_OF_ALL)
+    plain = _without(dataclasses.asdict(reported), _LATER_OF_ALL)
     for key, later in _LATER.items():
         plain[key] = [_without(one, later) for one in plain[key]]
     return plain
 
 
-def statement_fields(told: WorkloadStatement) -> dict[str, Any]:
+def statement_fields(reported: WorkloadStatement) -> dict[str, Any]:
     """As `workload_fields`, of one statement."""
-    return _without(dataclasses.asdict(told), _LATER["statements"])
+    return _without(dataclasses.asdict(reported), _LATER["statements"])
 
 
 def _without(plain: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class Opened(Reply, frozen=True):
     terms: dict[str, str]
 
 
-class TermsTold(Reply, frozen=True):
+class TermsReported(Reply, frozen=True):
     """Terms as the system tells them now."""
 
     terms: dict[str, str]
@@ -361,7 +361,7 @@ class Open(Request[Opened], frozen=True):
     """The statements are the user's own."""
 
 
-class TellTerms(Request[TermsTold], frozen=True):
+class ReportTerms(Request[TermsReported], frozen=True):
     """Ask the system for its terms."""
 
 
@@ -380,7 +380,7 @@ class Reopen(Request[Done], frozen=True):
     block: Block
 
 
-class Switch(Request[TermsTold], frozen=True):
+class Switch(Request[TermsReported], frozen=True):
     """Make the system another variant of the same engine, on the data that it has."""
 
     variant: Variant
@@ -452,7 +452,7 @@ class Climb(Request[Climbed], frozen=True):
     rungs: tuple[str, ...]
 
 
-class TellRungs(Request[RungTexts], frozen=True):
+class ReportRungs(Request[RungTexts], frozen=True):
     """Tell what each of these rungs sends for a block's first variation, and what the engine's own
     timers say of it: for that alone it is executed, and taken back."""
 

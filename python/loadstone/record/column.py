@@ -91,10 +91,10 @@ class Table:
     def written(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row for writing: `checked`, its long texts cut to the allowed length. It has every
         column; a primary key may be left to SQLite."""
-        told = [c for c in self.columns if c.name in row or "PRIMARY KEY" not in c.more]
-        if surplus := row.keys() - {column.name for column in told}:
+        reported = [c for c in self.columns if c.name in row or "PRIMARY KEY" not in c.more]
+        if surplus := row.keys() - {column.name for column in reported}:
             raise KeyError(f"{self.name} has no column {min(surplus)}")
-        return self.checked({column.name: _plain(column, row[column.name]) for column in told})
+        return self.checked({column.name: _plain(column, row[column.name]) for column in reported})
 
 
 def shown(value: Any) -> str:

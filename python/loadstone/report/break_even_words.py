@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from loadstone.analysis.break_even import BreakEven, Paying, Untold, ValueCost
+from loadstone.analysis.break_even import BreakEven, Paying, Unreported, ValueCost
 from loadstone.plan.presentation import Presentation
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import Crossing
@@ -88,10 +88,10 @@ def paper_line(found: Sequence[Paying], words: Presentation) -> str:
     """The paper's own break-even, beside today's of the switch that is nearest to
     its change; empty without either."""
     tactics = {one.tactic for one in found}
-    for told in words.enhancements:
-        first = next(iter(told.switches), "")
+    for reported in words.enhancements:
+        first = next(iter(reported.switches), "")
         tactic, _, values = first.partition("=")
-        if told.pays_after is None or tactic not in tactics:
+        if reported.pays_after is None or tactic not in tactics:
             continue
         slow, fast = values.split(",")
         pairs = [(one.operation, one.pair(slow, fast)) for one in found if one.tactic == tactic]
@@ -99,7 +99,7 @@ def paper_line(found: Sequence[Paying], words: Presentation) -> str:
         if not now:
             continue
         return (
-            f"The paper: {told.name} pays off after about {told.pays_after} {words.scale}."
+            f"The paper: {reported.name} pays off after about {reported.pays_after} {words.scale}."
             f" Today {fast} over {slow}: {'; '.join(now)}."
         )
     return ""
@@ -116,7 +116,7 @@ def note(scales: Sequence[int], words: Presentation) -> str:
     )
 
 
-def untold_line(one: Untold, words: Presentation) -> str:
+def unreported_line(one: Unreported, words: Presentation) -> str:
     """Why nothing is told of an operation."""
     ends = " and ".join(number(rows) for rows in one.scales)
     return (

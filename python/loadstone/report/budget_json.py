@@ -13,16 +13,16 @@ def budget_objects(run: Run) -> list[dict[str, Any]]:
 
 
 def _object(cell: CellBudget) -> dict[str, Any]:
-    told = dataclasses.asdict(cell)
-    named = told.pop("cell")
+    reported = dataclasses.asdict(cell)
+    named = reported.pop("cell")
     kept = {name: named[name] for name in ("operation", "variant", "rows", "temperature")}
     rungs = [
         figure | {"is_measurable": rung.is_measurable}
-        for figure, rung in zip(told["ladder"], cell.ladder, strict=True)
+        for figure, rung in zip(reported["ladder"], cell.ladder, strict=True)
     ]
     parts = [
         row | {"functions": [{"name": name, "share": share} for name, share in row["functions"]]}
-        for row in told["rows"]
+        for row in reported["rows"]
     ]
-    del told["rows"]  # the cell's scale has that name
-    return kept | told | {"parts": parts, "ladder": rungs}
+    del reported["rows"]  # the cell's scale has that name
+    return kept | reported | {"parts": parts, "ladder": rungs}

@@ -43,14 +43,14 @@ def _parts(
 ) -> tuple[tuple[str, tuple[LadderCell, ...]], ...]:
     by_name = [{row.key: row for row in cell.rows} for cell in cells]
     large = found.names_shown
-    told = [
+    reported = [
         (name, tuple(_cell(rows.get((kind, name))) for rows in by_name)) for kind, name in large
     ]
     small = [[row for key, row in rows.items() if key not in large] for rows in by_name]
     if any(small):
-        told.append((OTHER, tuple(_together(rows) for rows in small)))
-    told.append(("one statement", tuple(LadderCell(duration(c.elapsed_ns)) for c in cells)))
-    return tuple(told)
+        reported.append((OTHER, tuple(_together(rows) for rows in small)))
+    reported.append(("one statement", tuple(LadderCell(duration(c.elapsed_ns)) for c in cells)))
+    return tuple(reported)
 
 
 def _cell(row: BudgetRow | None) -> LadderCell:
@@ -77,16 +77,16 @@ def share_words(share: float) -> str:
 def _notes(cell: CellBudget, names: Mapping[str, str]) -> Sequence[str]:
     """The parts of a cell's budget that do not hold, and those that were not seen."""
     name = names.get(cell.cell.variant, cell.cell.variant)
-    told = []
+    reported = []
     if cell.closes is False:
-        told.append(f"{name} does not add up: {signed(cell.residual_share)} beyond the samples")
+        reported.append(f"{name} does not add up: {signed(cell.residual_share)} beyond the samples")
     if cell.reason:
-        told.append(f"{name}: {cell.reason}")
+        reported.append(f"{name}: {cell.reason}")
     if cell.lost:
-        told.append(f"{name}: at least {plural(cell.lost, 'sample')} lost")
+        reported.append(f"{name}: at least {plural(cell.lost, 'sample')} lost")
     if cell.has_threads_together:
-        told.append(f"{name}: negative time off the CPU is that of threads at work together")
-    return told
+        reported.append(f"{name}: negative time off the CPU is that of threads at work together")
+    return reported
 
 
 def _ladder(cells: Sequence[CellBudget], headings: Sequence[str]) -> LadderTable | None:
@@ -145,10 +145,10 @@ def quality_line(found: Sequence[OperationBudget]) -> str:
 
 def overview_rows(overview: Overview) -> list[tuple[str, list[str]]]:
     """(row, each variant's share): the rows of at least 1 % for some variant, then the others."""
-    told = [
+    reported = [
         (row.name, [share_words(row.shares[name]) for name in overview.variants])
         for row in overview.shown
     ]
     if others := overview.others:
-        told.append((OTHER, [share_words(share) for share in others.values()]))
-    return told
+        reported.append((OTHER, [share_words(share) for share in others.values()]))
+    return reported

@@ -103,8 +103,8 @@ def _measured(found: Calibration) -> Iterable[CalibrationRow]:
     for key in dict.fromkeys(key for one in sessions for key in one.figures):
         if key.startswith(SPIN):
             count = key.removeprefix(SPIN).partition(".")[0]
-            turns = number(int(count)) if count.isdigit() else count
-            yield row(f"{turns} dependent operations of the processor", of(key))
+            operations = number(int(count)) if count.isdigit() else count
+            yield row(f"{operations} dependent operations of the processor", of(key))
 
 
 def _duration(one: Measured, key: str) -> str:

@@ -191,7 +191,7 @@ def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list
     return [
         {"x": line.sizes[-1], "y": low * math.exp(place / scale),
          "colour": BAD if line.steep else INK,
-         "text": f"{line.told}  {line.operation.name}"}
+         "text": f"{line.reported}  {line.operation.name}"}
         for line, place in zip(lines, places, strict=True)
     ]  # fmt: skip
 

@@ -68,25 +68,25 @@ def _same(name: str, kind: type, value: Value, *, null: bool = False) -> Field:
 
 def _estimate(name: str, median: str, value: Callable[[CellSummary], Estimate | None]) -> Field:
     def column(of: str, bound: Callable[[Estimate], float | None]) -> Column:
-        def told_of(told: CellContext) -> float | None:
-            estimate = value(told.figure)
+        def reported_of(reported: CellContext) -> float | None:
+            estimate = value(reported.figure)
             return bound(estimate) if estimate else None
 
-        return Column(of, float, told_of, null=True)
+        return Column(of, float, reported_of, null=True)
 
     columns = (
         column(median, lambda estimate: estimate.value),
         column(f"{name}_low", lambda estimate: estimate.low),
         column(f"{name}_high", lambda estimate: estimate.high),
     )
-    return Field(name, columns, lambda told: plain(value(told.figure)))
+    return Field(name, columns, lambda reported: plain(value(reported.figure)))
 
 
 def _condition(name: str, value: Callable[[Condition], float | None]) -> Field:
     """A column: JSON has a cell's condition as a whole."""
 
-    def column(told: CellContext) -> float | None:
-        return value(told.figure.condition) if told.figure.condition else None
+    def column(reported: CellContext) -> float | None:
+        return value(reported.figure.condition) if reported.figure.condition else None
 
     return Field(name, (Column(name, float, column, null=True),))
 
@@ -94,22 +94,26 @@ def _condition(name: str, value: Callable[[Condition], float | None]) -> Field:
 def _budget(name: str, value: Callable[[CellBudget], float | None]) -> Field:
     """A column: JSON has the time budgets as a whole. None where nothing was measured."""
 
-    def column(told: CellContext) -> float | None:
-        return value(told.budget) if told.budget and told.budget.rows else None
+    def column(reported: CellContext) -> float | None:
+        return value(reported.budget) if reported.budget and reported.budget.rows else None
 
     return Field(name, (Column(name, float, column, null=True),))
 
 
 def _work(name: str) -> Field:
     """A count of the engine's own, its median."""
-    return _same(f"{name}_median", float, lambda told: dict(told.figure.work).get(name), null=True)
+    return _same(
+        f"{name}_median", float, lambda reported: dict(reported.figure.work).get(name), null=True
+    )
 
 
 def _parts(name: str, parts: Callable[[CellResult], Sequence[Any]]) -> Field:
     """A member: what the record holds of a cell, in a list."""
     return Field(
         name,
-        member=lambda told: [plain(one) for one in parts(told.result)] if told.result else [],
+        member=lambda reported: (
+            [plain(one) for one in parts(reported.result)] if reported.result else []
+        ),
     )
 
 
@@ -119,43 +123,47 @@ def _best_ratio(figure: CellSummary) -> Estimate | None:
 
 
 FIELDS: tuple[Field, ...] = (
-    _of_run("run_id", str, lambda told: told.run.run_id),
-    _of_run("benchmark", str, lambda told: told.run.plan.benchmark),
-    _of_run("edition", str, lambda told: told.run.plan.edition),
-    _of_run("query_group", str, lambda told: told.row.operation.group),
-    _same("operation", str, lambda told: told.figure.cell.operation),
-    _of_run("title", str, lambda told: told.row.operation.title),
-    _same("variant", str, lambda told: told.figure.cell.variant),
-    _same("role", str, lambda told: told.figure.role.value),
-    _same("rows", int, lambda told: told.figure.cell.rows),
-    _same("temperature", str, lambda told: told.figure.temperature),
-    _same("temperature_planned", str, lambda told: told.figure.cell.temperature),
-    _same("status", str, lambda told: told.figure.status),
-    _same("reason", str, lambda told: told.figure.reason),
-    Field("ended_at", member=lambda told: told.result.ended_at if told.result else None),
-    _of_run("samples", int, lambda told: len(told.figure.samples)),
+    _of_run("run_id", str, lambda reported: reported.run.run_id),
+    _of_run("benchmark", str, lambda reported: reported.run.plan.benchmark),
+    _of_run("edition", str, lambda reported: reported.run.plan.edition),
+    _of_run("query_group", str, lambda reported: reported.row.operation.group),
+    _same("operation", str, lambda reported: reported.figure.cell.operation),
+    _of_run("title", str, lambda reported: reported.row.operation.title),
+    _same("variant", str, lambda reported: reported.figure.cell.variant),
+    _same("role", str, lambda reported: reported.figure.role.value),
+    _same("rows", int, lambda reported: reported.figure.cell.rows),
+    _same("temperature", str, lambda reported: reported.figure.temperature),
+    _same("temperature_planned", str, lambda reported: reported.figure.cell.temperature),
+    _same("status", str, lambda reported: reported.figure.status),
+    _same("reason", str, lambda reported: reported.figure.reason),
+    Field(
+        "ended_at", member=lambda reported: reported.result.ended_at if reported.result else None
+    ),
+    _of_run("samples", int, lambda reported: len(reported.figure.samples)),
     _estimate("elapsed_ns", "elapsed_ns_median", lambda figure: figure.elapsed_ns),
     _estimate("best_ratio", "best_ratio", _best_ratio),
     Field(
         "unequal_terms",
         (Column("unequal_terms", str, lambda t: "; ".join(one.words for one in t.figure.unequal)),),
-        lambda told: [plain(term) for term in told.figure.unequal],
+        lambda reported: [plain(term) for term in reported.figure.unequal],
     ),
-    _same("overhead_share", float, lambda told: told.figure.overhead_share, null=True),
-    _same("client_cpu_share", float, lambda told: told.figure.client_cpu_share, null=True),
-    _same("server_cpu_share", float, lambda told: told.figure.server_cpu_share, null=True),
-    _same("read_bytes_median", float, lambda told: told.figure.read_bytes, null=True),
-    _same("written_bytes_median", float, lambda told: told.figure.written_bytes, null=True),
+    _same("overhead_share", float, lambda reported: reported.figure.overhead_share, null=True),
+    _same("client_cpu_share", float, lambda reported: reported.figure.client_cpu_share, null=True),
+    _same("server_cpu_share", float, lambda reported: reported.figure.server_cpu_share, null=True),
+    _same("read_bytes_median", float, lambda reported: reported.figure.read_bytes, null=True),
+    _same("written_bytes_median", float, lambda reported: reported.figure.written_bytes, null=True),
     *(_work(name) for name in WORK),
-    _same("answers_right", int, lambda told: told.figure.answers_right),
-    _same("answers_checked", int, lambda told: told.figure.answers_checked),
+    _same("answers_right", int, lambda reported: reported.figure.answers_right),
+    _same("answers_checked", int, lambda reported: reported.figure.answers_checked),
     Field(
         "outliers",
-        (Column("outliers", int, lambda told: len(told.figure.outliers)),),
-        lambda told: list(told.figure.outliers),
+        (Column("outliers", int, lambda reported: len(reported.figure.outliers)),),
+        lambda reported: list(reported.figure.outliers),
     ),
-    _same("samples_effective", float, lambda told: told.figure.samples_effective, null=True),
-    Field("visits_least", member=lambda told: told.figure.visits_least),
+    _same(
+        "samples_effective", float, lambda reported: reported.figure.samples_effective, null=True
+    ),
+    Field("visits_least", member=lambda reported: reported.figure.visits_least),
     _condition("stolen_share", lambda condition: condition.stolen_share),
     _condition("foreign_share", lambda condition: condition.foreign_share),
     _condition("speed_drift", lambda condition: condition.speed_drift),
@@ -166,13 +174,13 @@ FIELDS: tuple[Field, ...] = (
     _budget("budget_unclassified_share", lambda budget: budget.unclassified_share),
     _budget("budget_residual_share", lambda budget: budget.residual_share),
     _budget("observer_ratio", lambda budget: budget.observer.value if budget.observer else None),
-    Field("condition", member=lambda told: plain(told.figure.condition)),
-    Field("disturbance", member=lambda told: plain(told.figure.disturbance)),
-    Field("samples", member=lambda told: [plain(sample) for sample in told.figure.samples]),
+    Field("condition", member=lambda reported: plain(reported.figure.condition)),
+    Field("disturbance", member=lambda reported: plain(reported.figure.disturbance)),
+    Field("samples", member=lambda reported: [plain(sample) for sample in reported.figure.samples]),
     _parts("answers", lambda result: result.answers),
     _parts("evidence", lambda result: result.evidence),
     _parts("statements", lambda result: result.statements),
-    Field("judged", member=lambda told: told.run.plan.limits),
+    Field("judged", member=lambda reported: reported.run.plan.limits),
 )
 
 COLUMNS: tuple[Column, ...] = tuple(column for field in FIELDS for column in field.columns)
@@ -189,14 +197,14 @@ def cells(whole: Summary) -> Iterator[CellContext]:
                 yield CellContext(whole.run, row, figure, result, budget)
 
 
-def flat(told: CellContext) -> dict[str, Any]:
+def flat(reported: CellContext) -> dict[str, Any]:
     """A cell's columns."""
-    return {column.name: column.value(told) for column in COLUMNS}
+    return {column.name: column.value(reported) for column in COLUMNS}
 
 
-def members(told: CellContext) -> dict[str, Any]:
+def members(reported: CellContext) -> dict[str, Any]:
     """A cell's object in JSON."""
-    return {field.name: field.member(told) for field in FIELDS if field.member}
+    return {field.name: field.member(reported) for field in FIELDS if field.member}
 
 
 def plain(value: Any) -> dict[str, Any] | None:

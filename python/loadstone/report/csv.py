@@ -28,7 +28,7 @@ class CsvReport(Report):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(column.name for column in COLUMNS)
-        for told in (told for run in runs for told in cells(summarise(run))):
-            values = flat(told).values()
+        for reported in (reported for run in runs for reported in cells(summarise(run))):
+            values = flat(reported).values()
             writer.writerow(inert(v) if isinstance(v, str) else v for v in values)
         return text.getvalue().encode()

@@ -99,8 +99,10 @@ def _names(
     px = 0.0
     for place, (one, _) in enumerate(changes):
         x = low * math.exp(px / PLOT_PX * math.log(high / low))
-        names.append({"x": x, "row": -0.95, "text": one.told.name, "colour": colour_of(place)})
-        px += (len(one.told.name) + 3) * CHARACTER_PX
+        names.append(
+            {"x": x, "row": -0.95, "text": one.enhancement.name, "colour": colour_of(place)}
+        )
+        px += (len(one.enhancement.name) + 3) * CHARACTER_PX
     return names
 
 

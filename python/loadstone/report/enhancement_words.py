@@ -63,9 +63,9 @@ def now_words(now: Now | None) -> str:
 def lead(one: Enhanced) -> str:
     """The change, the paper's finding, and the command that measures it where this study does
     not."""
-    told = one.told
-    missing = "" if one.switches else f" Not switched here: {told.command} measures it."
-    return f"{told.what} The paper: {told.found}{missing}"
+    enhancement = one.enhancement
+    missing = "" if one.switches else f" Not switched here: {enhancement.command} measures it."
+    return f"{enhancement.what} The paper: {enhancement.found}{missing}"
 
 
 def winner_lines(found: Sequence[Winner]) -> Iterator[str]:

@@ -69,10 +69,10 @@ def chapters_words(found: Sequence[Chapter]) -> list[ThemeWords]:
     ]
 
 
-def _in_chapter(told: ThemeWords, chapter: Chapter) -> ThemeWords:
+def _in_chapter(reported: ThemeWords, chapter: Chapter) -> ThemeWords:
     name = chapter.whole.words.title
-    place = replace(told.place, words=f"{name}: {told.place.words}")
-    return replace(told, place=place, chapter=chapter.number)
+    place = replace(reported.place, words=f"{name}: {reported.place.words}")
+    return replace(reported, place=place, chapter=chapter.number)
 
 
 def _theme(whole: Summary, titles: Mapping[str, str], theme: Theme) -> ThemeWords:

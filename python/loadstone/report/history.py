@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from loadstone.analysis.history import History, Point, Told, Trend
+from loadstone.analysis.history import History, Point, Reported, Trend
 from loadstone.control_characters import legible
 from loadstone.report.comparison.wording import bounds
 from loadstone.report.markdown_text import plain
@@ -28,14 +28,14 @@ def left_out_rows(found: History) -> Sequence[tuple[str, ...]]:
     return [(path.name, reason) for path, reason in found.left_out]
 
 
-def record_row(told: Told) -> tuple[str, ...]:
+def record_row(reported: Reported) -> tuple[str, ...]:
     """A record under `RECORDS`."""
-    judged = told.verdict
+    judged = reported.verdict
     order = f"{judged.own_statuses['ok']} of {judged.own_planned}"
-    found = told.findings[0] if told.findings else "nothing told"
+    found = reported.findings[0] if reported.findings else "nothing told"
     if amiss := judged.own_statuses["failed"]:
         found = f"{plural(amiss, 'cell')} failed; {found}"
-    return (when(told.run.created_at), told.path.name, told.headline, order, found)
+    return (when(reported.run.created_at), reported.path.name, reported.headline, order, found)
 
 
 def trend_row(trend: Trend) -> tuple[str, ...]:
@@ -71,23 +71,23 @@ def sentence(found: History) -> str:
     not be compared: of these nobody can say that they did not change."""
     changed = len([trend for trend in found.trends if trend.changes])
     broken = len([t for t in found.trends if any(point.broken for point in t.points)])
-    files = len({told.path for told in found.told})
-    told = f"; figures of {broken} could not all be compared" if broken else ""
+    files = len({reported.path for reported in found.reported})
+    reported = f"; figures of {broken} could not all be compared" if broken else ""
     left = len(found.left_out)
-    told += (
+    reported += (
         f"; {plural(left, 'file')} could not be read and {'is' if left == 1 else 'are'} left out"
         if left
         else ""
     )
     return (
         f"{plural(files, 'record')}, {plural(len(found.trends), 'cell')} that two or more have;"
-        f" {changed or 'none'} of them changed{told}"
+        f" {changed or 'none'} of them changed{reported}"
     )
 
 
 def markdown(found: History) -> str:
     """GitHub's Markdown: the records, and the trends that changed."""
-    lines = [f"**{plain(sentence(found))}**", "", *_table(RECORDS, map(record_row, found.told))]
+    lines = [f"**{plain(sentence(found))}**", "", *_table(RECORDS, map(record_row, found.reported))]
     changed = [trend for trend in found.trends if trend.changes]
     if changed:
         lines += ["", *_table(TRENDS, map(trend_row, changed))]
@@ -108,7 +108,7 @@ def as_json(found: History) -> str:
     return json.dumps(
         {
             "schema": SCHEMA,
-            "records": [_record(told) for told in found.told],
+            "records": [_record(reported) for reported in found.reported],
             "trends": [_trend(trend) for trend in found.trends],
             "left_out": [{"file": path.name, "reason": why} for path, why in found.left_out],
         },
@@ -116,16 +116,16 @@ def as_json(found: History) -> str:
     )
 
 
-def _record(told: Told) -> dict[str, Any]:
+def _record(reported: Reported) -> dict[str, Any]:
     return {
-        "file": told.path.name,
-        "run_id": told.run.run_id,
-        "created_at": told.run.created_at,
-        "plan_hash": told.run.plan.hash,
-        "headline": told.headline,
-        "cells_planned": told.verdict.own_planned,
-        "cells": dict(told.verdict.own_statuses),
-        "findings": list(told.findings),
+        "file": reported.path.name,
+        "run_id": reported.run.run_id,
+        "created_at": reported.run.created_at,
+        "plan_hash": reported.run.plan.hash,
+        "headline": reported.headline,
+        "cells_planned": reported.verdict.own_planned,
+        "cells": dict(reported.verdict.own_statuses),
+        "findings": list(reported.findings),
     }
 
 

@@ -42,11 +42,11 @@ def dots(trend: Trend) -> list[Dot]:
         if end
     ]
     least, most = math.log(min(ends)), math.log(max(ends))
-    middle, span = (least + most) / 2, max(most - least, SPAN_MIN)
+    centre, span = (least + most) / 2, max(most - least, SPAN_MIN)
     step = (WIDTH_PX - 2 * EDGE_PX) / max(len(trend.points) - 1, 1)
 
     def height(value_ns: float) -> float:
-        share = (math.log(value_ns) - middle) / span
+        share = (math.log(value_ns) - centre) / span
         return round(HEIGHT_PX / 2 - share * (HEIGHT_PX - 2 * EDGE_PX), 1)
 
     drawn: list[Dot] = []
@@ -79,7 +79,7 @@ def render(found: History) -> bytes:
         .get_template("history.html.j2")
         .render(
             headline=sentence(found),
-            records=[record_row(told) for told in found.told],
+            records=[record_row(reported) for reported in found.reported],
             left_out=left_out_rows(found),
             trends=[(trend_row(one), dots(one), [*changes(one)]) for one in trends],
             width=WIDTH_PX,

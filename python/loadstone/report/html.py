@@ -48,8 +48,8 @@ class HtmlReport(Report):
         frame = environment().get_template("chapters.html.j2")
         context = chapters_context(runs)
         for shorter, own in _chapters_shorter(context):
-            told = [chapter | own for chapter in context["chapters"]]
-            drawn = context | shorter | {"chapters": [*map(_chapter, told)]}
+            reported = [chapter | own for chapter in context["chapters"]]
+            drawn = context | shorter | {"chapters": [*map(_chapter, reported)]}
             page = frame.render(drawn).encode()
             if len(page) <= PAGE_BYTES_MAX:
                 return page

@@ -78,7 +78,7 @@ def _content(whole: Summary) -> dict[str, Any]:
         "calibration": dataclasses.asdict(calibration(whole)),
         "sessions": [dataclasses.asdict(session) for session in run.sessions],
         "operations": [dataclasses.asdict(text) for text in texts.values()],
-        "cells": [members(told) for told in cells(whole)],
+        "cells": [members(reported) for reported in cells(whole)],
         "growth": [_growth(line) for line in growth(whole)],
         "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
         "budgets": budget_objects(run),
@@ -111,8 +111,8 @@ def _plan(run: Run) -> dict[str, Any]:
 def _verdict(judged: Verdict) -> dict[str, Any]:
     fields = dataclasses.asdict(judged)
     counts = {"statuses": judged.statuses, "own_statuses": judged.own_statuses}
-    told = {name: dict(sorted(count.items())) for name, count in counts.items()}
-    return {**fields, **told, "clean": judged.clean}
+    reported = {name: dict(sorted(count.items())) for name, count in counts.items()}
+    return {**fields, **reported, "clean": judged.clean}
 
 
 def _users(point: UsersPoint) -> dict[str, Any]:

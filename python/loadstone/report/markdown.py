@@ -130,8 +130,8 @@ def _themes(themes: Sequence[ThemeWords]) -> Iterable[str]:
     if not themes:
         yield NONE
     for theme in themes[:FINDINGS_MOST]:
-        told = (theme.sentence, theme.terms, f"({theme.place.words})", theme.likewise)
-        yield f"- **{theme.grade}**: {plain(' '.join(filter(None, told)))}"
+        reported = (theme.sentence, theme.terms, f"({theme.place.words})", theme.likewise)
+        yield f"- **{theme.grade}**: {plain(' '.join(filter(None, reported)))}"
     if len(themes) > FINDINGS_MOST:
         yield f"- and {len(themes) - FINDINGS_MOST} more, in the page and in JSON"
 
@@ -167,9 +167,9 @@ def _view(whole: Summary, view: View, found: Learned) -> Iterable[str]:
         for row in rows:
             cells = " | ".join(_cell(row, row.figures.get(v)) for v in whole.columns)
             why = found.whys.get((row.operation.name, row.rows, row.temperature))
-            told = plain(why_words(why)) if why else ""
+            reported = plain(why_words(why)) if why else ""
             name = f"{plain(group)}: {plain(row.operation.title)}"
-            yield f"| {name} | {row.unit.symbol} | {cells} | {told} |"
+            yield f"| {name} | {row.unit.symbol} | {cells} | {reported} |"
 
 
 def _marks(whole: Summary) -> Iterable[str]:
@@ -255,8 +255,8 @@ def _paper_cell(cell: PaperCell) -> str:
 
 
 def _ladder(whole: Summary) -> Iterable[str]:
-    for told in filter(None, (clients_line(whole), round_trips_line(whole))):
-        yield from ("", plain(told))
+    for reported in filter(None, (clients_line(whole), round_trips_line(whole))):
+        yield from ("", plain(reported))
     for section in ladder_sections(whole):
         at = f"{numbers.number(section.rows)} {whole.words.scale}, warm"
         for table in (section.rungs, *section.accounts):
@@ -299,7 +299,7 @@ def _growth(whole: Summary) -> Iterable[str]:
         yield ""
         for line in steep:
             name = f"{line.operation.title} ({line.operation.name}) on {line.variant}"
-            yield f"- {plain(name)}, {line.temperature}: {line.told}"
+            yield f"- {plain(name)}, {line.temperature}: {line.reported}"
 
 
 def _reasons(whole: Summary, status: str, heading: str) -> Iterable[str]:

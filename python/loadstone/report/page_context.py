@@ -91,14 +91,14 @@ def page_context(record: Run) -> dict[str, Any]:
     whole = summarise(legible_run(record))
     run = whole.run
     own = _of_run(whole) if run.plan.study is None else _study(whole)
-    told = learned(whole)
+    reported = learned(whole)
     return (
-        _common(whole, told)
+        _common(whole, reported)
         | own
         | {
             "headline": headline(whole),
             "circumstances": circumstances(run),
-            "themes": theme_words(whole, told),
+            "themes": theme_words(whole, reported),
             "skip_to": own["sections"][1],
             "switches": [("", own["scales"], own["temperatures"])],
             "command": reproduce.command(run),
@@ -134,7 +134,7 @@ def chapters_context(records: Sequence[Run]) -> dict[str, Any]:
     """The context of the page of several benchmarks, and in `chapters` that of each."""
     found = chapters([summarise(legible_run(run)) for run in records])
     runs = [chapter.whole.run for chapter in found]
-    told = [chapter_context(chapter, len(found)) for chapter in found]
+    reported = [chapter_context(chapter, len(found)) for chapter in found]
     plans = [run.plan for run in records]
     return {
         "run": runs[0],
@@ -142,11 +142,11 @@ def chapters_context(records: Sequence[Run]) -> dict[str, Any]:
         "circumstances": circumstances_of(runs),
         "verdict": verdict_of(found),
         "skip_to": "c0",
-        "switches": [(one["at"], one["scales"], one["temperatures"]) for one in told],
+        "switches": [(one["at"], one["scales"], one["temperatures"]) for one in reported],
         "themes": chapters_words(found),
         **_GRADES,
-        "panels_of": [one["panel_of"] for one in told],
-        "chapters": told,
+        "panels_of": [one["panel_of"] for one in reported],
+        "chapters": reported,
         "command": command_of(plans),
         "plan_command": f"loadstone run {FOR_ALL}",
         "typed": reproduce.typed(runs[0]),
@@ -161,14 +161,14 @@ def _record_name(run: Run) -> str:
     return f"loadstone-{run.run_id}.json.gz"
 
 
-def _common(whole: Summary, told: Learned) -> dict[str, Any]:
+def _common(whole: Summary, reported: Learned) -> dict[str, Any]:
     """The parts of every run's page."""
     run = whole.run
     return _GRADES | {
         "at": "",
         "panel_of": {},
         "panels_of": [{}],
-        "whys": {place: why_words(why) for place, why in told.whys.items()},
+        "whys": {place: why_words(why) for place, why in reported.whys.items()},
         "run": run,
         "summary": whole,
         "verdict": verdict(whole),
@@ -260,15 +260,19 @@ def contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "map" in context:
         there = {
             "enhancements": context["changes"],
-            "break_even": context["paying"] or context["paying_untold"],
+            "break_even": context["paying"] or context["paying_unreported"],
             "waterfall": context["falls"], "study_terms": context["terms"].switches,
         }  # fmt: skip
-        return [(name, told) for name, told in SECTIONS_OF_STUDY.items() if there.get(name, True)]
-    terms_told = context["terms"].rows or context["terms"].settings
+        return [
+            (name, reported)
+            for name, reported in SECTIONS_OF_STUDY.items()
+            if there.get(name, True)
+        ]
+    terms_reported = context["terms"].rows or context["terms"].settings
     there = {
         "paper": context["compared"], "ladder": context["ladder"], "growth": context["growths"],
         "temperatures": context["temperature_charts"], "users": context["users"],
-        "terms": terms_told, "budget": context["budget_views"],
+        "terms": terms_reported, "budget": context["budget_views"],
     }  # fmt: skip
     own = [(name, SECTIONS[name]) for name in context["sections"]]
     return [(name, title) for name, title in own if there.get(name, True)]

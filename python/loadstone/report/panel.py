@@ -141,7 +141,7 @@ def _panel(
     ordered = sorted(peers, key=lambda figure: summary.variants.index(figure.cell.variant))
     elapsed = [shown_ns for figure in ordered for shown_ns in figure.shown_ns]
     axis = Axis.of_samples(elapsed, STRIP_PX)
-    told = [results[f.cell.key] for f in ordered if f.cell.key in results]
+    reported = [results[f.cell.key] for f in ordered if f.cell.key in results]
     return Panel(
         id=name,
         operation=text,
@@ -149,9 +149,9 @@ def _panel(
         unit=unit_for(elapsed),
         strips=tuple(_strip(figure, axis, summary.columns, dots) for figure in ordered),
         ticks=axis.decades() if elapsed else (),
-        texts=tuple(_texts(told, text_letters)),
-        proofs=tuple(_proofs(told)),
-        expected=_expected(told, words.answer, of_statement(summary.run, text.name)),
+        texts=tuple(_texts(reported, text_letters)),
+        proofs=tuple(_proofs(reported)),
+        expected=_expected(reported, words.answer, of_statement(summary.run, text.name)),
         agreed=summary.run.plan.workload is not None,
         nominal=words.varying.nominal.get(text.name),
         drawn=words.scale,

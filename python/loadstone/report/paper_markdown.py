@@ -3,7 +3,7 @@ and the profile of the benchmark's paper beside today's."""
 
 from collections.abc import Iterable
 
-from loadstone.analysis.break_even import break_evens, untold
+from loadstone.analysis.break_even import break_evens, unreported
 from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.study import StudyMap
@@ -46,8 +46,8 @@ def pays_off(found: StudyMap, whole: Summary) -> Iterable[str]:
         yield from ("", f"**When it pays off: {plain(one.operation)}**", "")
         yield from table(break_even_words.headings(one, whole.words.scale),
                           break_even_words.rows(one))  # fmt: skip
-    for missed in untold(whole.run, found, paying):
-        yield from ("", plain(break_even_words.untold_line(missed, whole.words)))
+    for missed in unreported(whole.run, found, paying):
+        yield from ("", plain(break_even_words.unreported_line(missed, whole.words)))
     if paying:
         yield from ("", plain(break_even_words.note(paying[0].scales, whole.words)))
         if line := break_even_words.paper_line(paying, whole.words):
@@ -60,7 +60,11 @@ def changes(found: StudyMap, whole: Summary) -> Iterable[str]:
     if own:
         yield from ("", "**The paper's changes, then and now**", "", plain(enhancement_words.HOW))
     for one in own:
-        yield from ("", f"**{plain(one.told.name)}.** {plain(enhancement_words.lead(one))}", "")
+        yield from (
+            "",
+            f"**{plain(one.enhancement.name)}.** {plain(enhancement_words.lead(one))}",
+            "",
+        )
         if one.rows:
             yield from table(enhancement_words.headings(one), enhancement_words.rows(one))
     lines = list(enhancement_words.winner_lines(winners(own)))

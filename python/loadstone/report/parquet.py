@@ -53,9 +53,9 @@ class ParquetReport(Report):
 
 def _rows(run: Run) -> list[dict[str, Any]]:
     rows = []
-    for told in cells(summarise(run)):
-        cell = flat(told)
-        samples = [_sample(sample) for sample in told.figure.samples] or [NO_SAMPLE]
+    for reported in cells(summarise(run)):
+        cell = flat(reported)
+        samples = [_sample(sample) for sample in reported.figure.samples] or [NO_SAMPLE]
         rows += [cell | sample for sample in samples]
     return rows
 

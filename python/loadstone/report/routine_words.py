@@ -20,10 +20,10 @@ def headings(found: Sequence[VariantProfile], labels: Mapping[str, str]) -> tupl
 def rows(found: Sequence[VariantProfile]) -> Iterator[tuple[str, ...]]:
     """A row for each routine, then all together, what has no name, and the bound."""
     for place, first in enumerate(found[0].shares if found else ()):
-        told = first.routine
+        reported = first.routine
         yield (
-            f"{told.name}: {told.what}",
-            f"{digits(told.share_percent)} %",
+            f"{reported.name}: {reported.what}",
+            f"{digits(reported.share_percent)} %",
             *(percent(one.shares[place].share) for one in found),
         )
     if found:

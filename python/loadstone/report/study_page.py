@@ -55,7 +55,7 @@ class Strip:
     ratio: Estimate
     dots: tuple[tuple[float, float], ...]
     blocks: int
-    middle: float
+    median: float
     low: float | None
     high: float | None
 
@@ -173,7 +173,7 @@ def _cell(each: SwitchEffect, panel: str) -> MapCell:
     found = study_words.shown(each)
     ratio = each.last if found and found.when == study_words.LAST else each.alone
     when = found.when if found else ""
-    says = f"{study_words.words(each.switch)}: {why or when + study_words.told(ratio)}"
+    says = f"{study_words.words(each.switch)}: {why or when + study_words.ratio_words(ratio)}"
     if not why:
         says += f"; {plan}" if found else f"; not called an effect; {plan}"
     return MapCell(each.switch, study_words.cell(each), side, depth, says, panel)
@@ -193,9 +193,9 @@ def _panel(
 ) -> StudyPanel:
     effect = detail.effect
     # A figure that the map denies has no detail behind it.
-    told = [] if effect.failure else [("alone", effect.alone, detail.alone),
+    reported = [] if effect.failure else [("alone", effect.alone, detail.alone),
                                       ("last", effect.last, detail.last)]  # fmt: skip
-    shown = [(kind, ratio, dots) for kind, ratio, dots in told if ratio is not None]
+    shown = [(kind, ratio, dots) for kind, ratio, dots in reported if ratio is not None]
     axis = Axis.over([x for _, ratio, dots in shown for x in (1.0, *_known(ratio), *dots)],
                      STRIP_PX)  # fmt: skip
     kept = plan_lines(detail.plan, letters)
@@ -222,7 +222,7 @@ def _strip(kind: str, ratio: Estimate, dots: Sequence[float], axis: Axis) -> Str
         ratio=ratio,
         dots=tuple((axis.place(x), lane(n, 5.0, 3)) for n, x in enumerate(dots[:DOTS_MAX])),
         blocks=len(dots),
-        middle=axis.place(ratio.value),
+        median=axis.place(ratio.value),
         low=None if ratio.low is None else axis.place(ratio.low),
         high=None if ratio.high is None else axis.place(ratio.high),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from loadstone.analysis.break_even import break_evens, untold
+from loadstone.analysis.break_even import break_evens, unreported
 from loadstone.analysis.enhancements import enhanced, scales, winners
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.study import StudyMap
@@ -30,12 +30,12 @@ def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
             for one in paying
         ],
         "paying_note": break_even_words.note(paying[0].scales, words) if paying else "",
-        "paying_untold": [
-            break_even_words.untold_line(one, words) for one in untold(run, found, paying)
+        "paying_unreported": [
+            break_even_words.unreported_line(one, words) for one in unreported(run, found, paying)
         ],
         "paying_line": break_even_words.paper_line(paying, words),
         "changes": [
-            (one.told.name, enhancement_words.lead(one), enhancement_words.headings(one),
+            (one.enhancement.name, enhancement_words.lead(one), enhancement_words.headings(one),
              list(enhancement_words.rows(one)))
             for one in changes
         ],

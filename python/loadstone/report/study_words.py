@@ -91,13 +91,13 @@ def place_words(operation: StudiedOperation, among: Sequence[StudiedOperation]) 
 def line(operation: str, each: SwitchEffect) -> str:
     """An effect in a sentence."""
     found = [
-        f"{when} {told_by}"
-        for when, told_by in (
+        f"{when} {reported_by}"
+        for when, reported_by in (
             ("alone", _alone_words(each)),
             ("last", _last_words(each)),
             ("on the walk", _with_interval(each.walked) if each.walked else ""),
         )
-        if told_by
+        if reported_by
     ]
     plan = {True: "same plan", False: "another plan", None: "plan not shown"}[each.same_plan]
     return f"{operation}, {words(each.switch)}: {', '.join(found)}; {plan}"
@@ -153,7 +153,7 @@ def noise_lines(operations: Sequence[StudiedOperation]) -> list[str]:
     if not known:
         return []
     lines = [
-        f"{place_words(one, operations)}: {told(one.noise)};"
+        f"{place_words(one, operations)}: {ratio_words(one.noise)};"
         f" no effect within {digits(one.threshold_ratio)}{TIMES} of none is called one"
         for one in known[:NOISES_MOST]
     ]
@@ -162,7 +162,7 @@ def noise_lines(operations: Sequence[StudiedOperation]) -> list[str]:
     return ["A/A noise: the base measured twice, one over the other", *lines]
 
 
-def told(ratio: Estimate | None) -> str:
+def ratio_words(ratio: Estimate | None) -> str:
     """A ratio with its interval, to three digits; empty without one."""
     if ratio is None:
         return ""
@@ -192,8 +192,8 @@ def ends_words(one: Descent) -> str:
     """From which time to which, and by what factor."""
     ends = f"{milliseconds(one.base_ms)} at base, {milliseconds(one.end_ms)} at the other end"
     if not one.whole_called:
-        return f"{ends}: {told(one.whole)}, no difference that may be called one"
-    return f"{ends}: {told(one.whole)}"
+        return f"{ends}: {ratio_words(one.whole)}, no difference that may be called one"
+    return f"{ends}: {ratio_words(one.whole)}"
 
 
 def together_words(one: Together) -> str:
@@ -201,8 +201,8 @@ def together_words(one: Together) -> str:
     other = one.other if one.other is not None else "all others"
     more = "more" if one.ms.value > 0 else "less"
     return (
-        f"{one.one} and {other} act together: the time with both is {told(one.ratio)} what their"
-        f" effects multiply to, and {milliseconds(abs(one.ms.value))} {more} than they add to."
+        f"{one.one} and {other} act together: the time with both is {ratio_words(one.ratio)} what"
+        f" their effects multiply to, and {milliseconds(abs(one.ms.value))} {more} than their sum."
     )
 
 
@@ -221,7 +221,7 @@ def closure_words(one: Descent) -> str:
             f"undecided: not an effect, and not within {beyond_one(CLOSED_WITHIN)} of none by its"
             " whole interval"
         )
-    return f"Closure, the whole over all contributions: {told(one.closure)}; {seen}."
+    return f"Closure, the whole over all contributions: {ratio_words(one.closure)}; {seen}."
 
 
 def remainder_words(one: Descent) -> str:
@@ -261,12 +261,12 @@ def _hundredths(value: float) -> str:
 def work_words(counts: Sequence[Count]) -> str:
     """The work that an engine did otherwise with a switch alone: `written to storage 40 KiB →
     0`."""
-    told = [
+    reported = [
         f"{count_name(one.name)} {count_words(one.name, one.base)} → "
         f"{count_words(one.name, one.alone)}"
         for one in counts
     ]
-    return ", ".join(told)
+    return ", ".join(reported)
 
 
 def count_words(name: str, value: float | None) -> str:

@@ -20,19 +20,19 @@ def print_summary(
     """The page's order on one screen, on stdout: the verdict, the summary by groups, failures,
     growth, terms, and the next steps. Of several benchmarks the verdict on all, then each."""
     run = runs if isinstance(runs, Run) else runs[0]
-    told: Any = run
+    reported: Any = run
     parts: Callable[..., Iterable[RenderableType]]
     if not isinstance(runs, Run) and len(runs) > 1:
         from loadstone.report.terminal_summary import chapters_summary as parts
 
-        told = runs
+        reported = runs
     elif run.plan.study is not None:
         from loadstone.report.terminal_study import study_summary as parts
     else:
         from loadstone.report.terminal_summary import summary as parts
 
     target = console or screen_of(stderr=False)
-    for part in parts(told, record, page):
+    for part in parts(reported, record, page):
         # Printing a text alone forgets how it wanted to be cut.
         target.print(
             part, no_wrap=getattr(part, "no_wrap", None), overflow=getattr(part, "overflow", None)

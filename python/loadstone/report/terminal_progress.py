@@ -49,7 +49,7 @@ class Progress:
         self._live: Live | None = None
         self._doing = ""
         self._pace = Pace(plan.cells, total, clock_ns())
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._rows: dict[Unit, dict[str, CellSummary]] = {}
         self._expected: dict[Unit, int] = defaultdict(int)
         for cell in plan.cells:
@@ -97,10 +97,10 @@ class Progress:
 
     def _say_why(self, variant: str, figure: CellSummary) -> None:
         """The whole reason, when it first occurs."""
-        told = variant, kind_of(figure.reason)
+        reported = variant, kind_of(figure.reason)
         long = len(figure.reason) > BRIEF_CHARACTERS
-        if figure.status == "failed" and long and told not in self._told:
-            self._told.add(told)
+        if figure.status == "failed" and long and reported not in self._reported:
+            self._reported.add(reported)
             reason = one_line(f"  {variant} failed: {figure.reason}", 300)
             self._console.print(reason, style="red", soft_wrap=True)
 

@@ -184,12 +184,14 @@ def _others(found: StudyMap, rows: int) -> str:
         for each in operation.switches
         if operation.rows == rows and each.strength
     }
-    told = [
+    reported = [
         f"{'with' if acts else 'without'} an effect: {listing(each.key for each in own)}"
         for acts in (True, False)
         if (own := [each for each in left if (each in acting) is acts])
     ]
-    return f"{plural(len(left), 'switch', 'switches')} more, {'; '.join(told)}" if told else ""
+    return (
+        f"{plural(len(left), 'switch', 'switches')} more, {'; '.join(reported)}" if reported else ""
+    )
 
 
 def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
@@ -214,8 +216,8 @@ def _pays_off(run: Run, found: StudyMap) -> Iterable[Text | Table]:
     yield Text(f"Ahead after so many {run.presentation.scale}", style="bold")
     for one in paying:
         base = one.values[0].value
-        told = [(each.value, one.pair(base, each.value)) for each in one.values[1:]]
-        words = [f"{name} {crossing_words(pair.tuples)}" for name, pair in told if pair]
+        reported = [(each.value, one.pair(base, each.value)) for each in one.values[1:]]
+        words = [f"{name} {crossing_words(pair.tuples)}" for name, pair in reported if pair]
         yield Text(f"{one.operation}, {one.tactic} over {base}: {', '.join(words)}")
     if paper := paper_line(paying, run.presentation):
         yield Text(paper, style="dim")
@@ -223,8 +225,8 @@ def _pays_off(run: Run, found: StudyMap) -> Iterable[Text | Table]:
 
 def _winners(run: Run, found: StudyMap) -> Iterable[Text | Table]:
     """Which change of the paper gains most, then and now."""
-    for place, told in enumerate(winner_lines(winners(enhanced(run, found)))):
-        yield Text(told if place else f"\n{told}", style="" if place else "bold")
+    for place, reported in enumerate(winner_lines(winners(enhanced(run, found)))):
+        yield Text(reported if place else f"\n{reported}", style="" if place else "bold")
 
 
 def _further(run: Run, found: StudyMap) -> Iterable[Text]:
@@ -264,8 +266,8 @@ def ended_line(operation: StudiedOperation) -> str:
     """The effects found for an operation, as soon as it has ended."""
     if operation.effects.base_ms is None:
         return _at_base(operation)
-    told = [f"{words(each.switch)} {cell(each)}" for each in operation.acting]
-    return f"{_at_base(operation)}; {', '.join(told) or none_found(operation)}"
+    reported = [f"{words(each.switch)} {cell(each)}" for each in operation.acting]
+    return f"{_at_base(operation)}; {', '.join(reported) or none_found(operation)}"
 
 
 def none_found(operation: StudiedOperation) -> str:
@@ -282,12 +284,12 @@ def none_found(operation: StudiedOperation) -> str:
 
 def so_far(operation: StudiedOperation) -> str:
     """The effects in its blocks so far: figures without intervals, the largest first."""
-    told = [
+    reported = [
         f"{words(each.switch)} {'~' if each.alone_beyond is None else '>'}{times(ratio)}"
         for each, ratio in operation.so_far[:STRONGEST]
     ]
     blocks = plural(operation.effects.blocks, "block")
-    return f"{_at_base(operation)}; after {blocks} {', '.join(told) or 'none is seen yet'}"
+    return f"{_at_base(operation)}; after {blocks} {', '.join(reported) or 'none is seen yet'}"
 
 
 def _at_base(operation: StudiedOperation) -> str:

@@ -277,7 +277,7 @@ def _growth(whole: Summary) -> list[str]:
     line = steep[0]
     more = f" (and {plural(len(steep) - 1, 'more line')})" if len(steep) > 1 else ""
     where = f"{line.operation.name} on {line.variant}, {line.temperature}"
-    return [f"Growing faster than the data: {where}: {whole.words.scale}^{line.told}{more}"]
+    return [f"Growing faster than the data: {where}: {whole.words.scale}^{line.reported}{more}"]
 
 
 def _cold(whole: Summary) -> list[str]:
@@ -303,5 +303,5 @@ def _terms(whole: Summary) -> list[str]:
     # Unequal terms at cells are told with their values; of the others the terms' names must do.
     marked = unequal_lines(whole)
     rest = [key for key in unequal if all(f"{key}: " not in line for line in marked)]
-    told = [*marked, *([listing(rest)] if rest else [])]
-    return [f"Unequal terms (≠): {one_line(' · '.join(told), 400)}"] if told else []
+    reported = [*marked, *([listing(rest)] if rest else [])]
+    return [f"Unequal terms (≠): {one_line(' · '.join(reported), 400)}"] if reported else []

@@ -35,14 +35,14 @@ def concurrent_users(run: Run) -> Iterable[Text | Table]:
 
 def _notes(table: UsersTable) -> Iterable[Text]:
     """Loops whose reasons differ only in numbers are grouped."""
-    told: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for note in table.notes:
-        told.setdefault(kind_of(_reason(note)), []).append(note)
-    for notes in list(told.values())[:NOTES_MAX]:
+        reported.setdefault(kind_of(_reason(note)), []).append(note)
+    for notes in list(reported.values())[:NOTES_MAX]:
         words = f"{plural(len(notes), 'loop')} {together([_reason(note) for note in notes])}"
         yield Text(one_line(notes[0] if len(notes) == 1 else words, 160), style="dim")
-    if len(told) > NOTES_MAX:
-        yield Text(f"… and {len(told) - NOTES_MAX} more, in the report", style="dim")
+    if len(reported) > NOTES_MAX:
+        yield Text(f"… and {len(reported) - NOTES_MAX} more, in the report", style="dim")
 
 
 def _reason(note: str) -> str:

@@ -54,12 +54,12 @@ def _ends(
     places = spread(wanted, [LABEL_PX] * len(curves), -6, HEIGHT_PX + 6)
     return [
         {"x": curve.points[-1][0], "y": low * math.exp(place / scale),
-         "colour": _colour(curve, series), "text": _told(curve)}
+         "colour": _colour(curve, series), "text": _reported(curve)}
         for curve, place in zip(curves, places, strict=True)
     ]  # fmt: skip
 
 
-def _told(curve: UsersCurve) -> str:
+def _reported(curve: UsersCurve) -> str:
     """A line's name, its gain, and `processors` where they are its limit."""
     return f"{curve.variant}  {times(curve.gain)}{', processors' if curve.is_limited else ''}"
 

@@ -73,18 +73,18 @@ class Blocks:
         if operation.statement is None or self._plan.workload is None:
             return None
         written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
-        workload, told = self._plan.workload, operation.statement
-        names = (told.changes,) if told.changes else told.script_changes
+        workload, reported = self._plan.workload, operation.statement
+        names = (reported.changes,) if reported.changes else reported.script_changes
         return SqlText(
             written_in,
             tuple(each.name for each in workload.tables),
             workload.capitals,
-            told.digits,
-            told.order,
-            tuple(_changed(workload, told, name) for name in names),
-            told.script,
-            told.same,
-            told.grows,
+            reported.digits,
+            reported.order,
+            tuple(_changed(workload, reported, name) for name in names),
+            reported.script,
+            reported.same,
+            reported.grows,
         )
 
     def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
@@ -102,10 +102,13 @@ class Blocks:
         return Variation(number, operation.texts[number], undo, rows, checksum, named)
 
 
-def _changed(workload: Workload, told: WorkloadStatement, name: str) -> ChangedTable:
+def _changed(workload: Workload, reported: WorkloadStatement, name: str) -> ChangedTable:
     table = workload.table(name)
     volatile = tuple(
-        column for each in told.volatile for of, _, column in [each.partition(".")] if of == name
+        column
+        for each in reported.volatile
+        for of, _, column in [each.partition(".")]
+        if of == name
     )
     columns = tuple(column.name for column in table.columns)
     return ChangedTable(name, table.primary_key, columns, volatile)

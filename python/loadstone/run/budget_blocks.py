@@ -218,9 +218,9 @@ def _taken(executor: Executor, cell: Cell, gathered: _Gathered) -> Taken:
         if wrong:
             return Taken(outcome=Outcome("failed", reason, answers=gathered.failed.answers))
         return Taken(_without(reason))
-    told = executor.tell_rungs(cell)
-    texts = {each.rung: each for each in told.rung_texts}
-    timers = tuple(told.own_times)
+    reported = executor.report_rungs(cell)
+    texts = {each.rung: each for each in reported.rung_texts}
+    timers = tuple(reported.own_times)
     rungs = tuple(
         BudgetRung(
             rung,

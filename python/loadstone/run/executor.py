@@ -145,8 +145,8 @@ class Executor:
         except LoadstoneError as error:
             return self._failure(worker, error)
         if result.ended:
-            told = f"> {duration(limit_ns)}"
-            return Outcome("censored", told, answers=result.answers, longer_than_ns=limit_ns)
+            reported = f"> {duration(limit_ns)}"
+            return Outcome("censored", reported, answers=result.answers, longer_than_ns=limit_ns)
         return self._taken(worker, result)
 
     def give_answers(self, cell: Cell) -> Outcome:
@@ -158,10 +158,10 @@ class Executor:
         try:
             worker.become(cell.variant)
             every = range(self._operations[cell.operation].sampled)
-            told = worker.ask(messages.GiveAnswers(self._blocks.of(cell, every, 0)))
+            reported = worker.ask(messages.GiveAnswers(self._blocks.of(cell, every, 0)))
         except LoadstoneError as error:
             return self._failure(worker, error)
-        return Outcome(given=told.answers)
+        return Outcome(given=reported.answers)
 
     def show_rows(self, cell: Cell, variation: int, rows_max: int) -> str | None:
         """The rows of a variation as `workload.answers.read` takes them; None where there are more,
@@ -219,15 +219,15 @@ class Executor:
         except LoadstoneError as error:
             return self._failure(worker, error)
 
-    def tell_rungs(self, cell: Cell) -> Outcome:
+    def report_rungs(self, cell: Cell) -> Outcome:
         """The texts that the rungs of a cell's ladder send to the engine, of its first variation,
         and what the engine's own timers tell of that."""
         worker = self._begin(cell)
         try:
             worker.become(cell.variant)
-            request = messages.TellRungs(self._blocks.of(cell, range(1), 0), self.rungs(cell))
-            told = worker.ask(request)
-            return Outcome(rung_texts=told.rungs, own_times=told.own_times)
+            request = messages.ReportRungs(self._blocks.of(cell, range(1), 0), self.rungs(cell))
+            reported = worker.ask(request)
+            return Outcome(rung_texts=reported.rungs, own_times=reported.own_times)
         except LoadstoneError as error:
             return self._failure(worker, error)
 

@@ -38,18 +38,18 @@ def poll(
         if not cell.gap:
             asked.setdefault(cell.operation, {}).setdefault(cell.variant, cell)
     for statement, own in asked.items():
-        told = {variant: executor.give_answers(cell) for variant, cell in own.items()}
-        for variant, outcome in told.items():
+        reported = {variant: executor.give_answers(cell) for variant, cell in own.items()}
+        for variant, outcome in reported.items():
             if outcome.status != "ok":
                 answers.fail(statement, variant, outcome.status, outcome.reason)
         draws = any(sql.may_be_volatile(tree) for tree in _trees(plan, statement))
-        if draws or len({tuple(one.given) for one in told.values() if one.given}) > 1:
-            _tell_volatile(statement, own, told, answers, executor, waits=draws)
-        for variation in range(max(len(one.given) for one in told.values())):
+        if draws or len({tuple(one.given) for one in reported.values() if one.given}) > 1:
+            _report_volatile(statement, own, reported, answers, executor, waits=draws)
+        for variation in range(max(len(one.given) for one in reported.values())):
             votes = [
                 Vote(variant, engine_of(variant), outcome.given[variation],
                      partial(_rows, executor, own[variant], variation))
-                for variant, outcome in told.items()
+                for variant, outcome in reported.items()
                 if len(outcome.given) > variation and not answers.failed(statement, variant)
             ]  # fmt: skip
             answers.settle(statement, variation, votes)
@@ -72,10 +72,10 @@ def _trees(plan: Plan, statement: str) -> Iterator[sql.Tree]:
                 yield from script.trees(texts[0], dialect, statement)
 
 
-def _tell_volatile(
+def _report_volatile(
     statement: str,
     own: Mapping[str, Cell],
-    told: Mapping[str, Outcome],
+    reported: Mapping[str, Outcome],
     answers: AgreedAnswers,
     executor: Executor,
     *,
@@ -86,7 +86,7 @@ def _tell_volatile(
     if waits:
         time.sleep(SECOND_S)  # noqa: TID251 - the event waited for is the next second
     for variant, cell in own.items():
-        before = told[variant]
+        before = reported[variant]
         if before.status != "ok" or not before.given:
             continue
         after = executor.give_answers(cell)

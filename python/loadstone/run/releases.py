@@ -32,25 +32,25 @@ def releases_of(engine: type[System]) -> tuple[str, ...]:
             f"{engine.name} has no releases to choose from",
             hint="duckdb, sqlite and postgresql have",
         )
-    told = _of_index(engine.distribution)
-    if told is None:
-        told = installed(engine)
+    reported = _of_index(engine.distribution)
+    if reported is None:
+        reported = installed(engine)
         say(
             "loadstone: no package index can be reached; there are the releases of"
             f" {engine.name} that were installed before"
         )
-    if not told:
+    if not reported:
         raise NotInstalledError(
             f"no release of {engine.name} is known, and no package index can be reached",
             hint="connect, or run it where releases were installed before",
         )
-    return plain(told, short=is_short(engine.distribution))
+    return plain(reported, short=is_short(engine.distribution))
 
 
-def plain(told: Iterable[str], *, short: bool) -> tuple[str, ...]:
+def plain(reported: Iterable[str], *, short: bool) -> tuple[str, ...]:
     """Final releases of these, each once, oldest first. `short`: the engine's number is what stands
     before the package's last one."""
-    found = [text for text in told if _PLAIN.fullmatch(text)]
+    found = [text for text in reported if _PLAIN.fullmatch(text)]
     if short:
         found = [".".join(text.split(".")[:3]) for text in found if text.count(".") >= 2]
     return tuple(sorted(dict.fromkeys(found), key=order))

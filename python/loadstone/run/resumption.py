@@ -29,10 +29,10 @@ def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
     """The cells that resuming a record would measure, for people: every cell that it lacks or that
     was disturbed."""
     refuse_other_choices(chosen)
-    told = [_left(run) for run in read_chapters(path)]
-    if not any(told):
+    reported = [_left(run) for run in read_chapters(path)]
+    if not any(reported):
         return f"{path} is complete: nothing to do"
-    return "\n\n".join(filter(None, told))
+    return "\n\n".join(filter(None, reported))
 
 
 def _left(run: Run) -> str:
@@ -50,8 +50,12 @@ def _left(run: Run) -> str:
             f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
             for cell in cells
         ]
-    told = [plural(len(missing), "cell"), f"{len(again)} again", plural(len(loops), "load level")]
-    return "\n".join([*lines, f"{', '.join(told)} of {plural(len(run.plan.cells), 'cell')}"])
+    reported = [
+        plural(len(missing), "cell"),
+        f"{len(again)} again",
+        plural(len(loops), "load level"),
+    ]
+    return "\n".join([*lines, f"{', '.join(reported)} of {plural(len(run.plan.cells), 'cell')}"])
 
 
 def refuse_other_kind(path: Path, *, study: bool) -> None:

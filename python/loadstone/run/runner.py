@@ -47,8 +47,8 @@ INPUTS_RECORDED = 10
 def changed_terms(before: Iterable[Term], now: Iterable[Term]) -> list[str]:
     """The terms of which an engine tells another value than before. What it has not told since it
     was started anew (which statements it was sent, say) is not another value."""
-    told = {term for term in now if term.read_back is not None}
-    return sorted({term.key for term in told - {*before}})
+    reported = {term for term in now if term.read_back is not None}
+    return sorted({term.key for term in reported - {*before}})
 
 
 class Runner:
@@ -120,8 +120,8 @@ class Runner:
             recorder.machine({**facts.describe(self._scratch), **held})
             self._describe(recorder)
             for rows in self._plan.rows:
-                self._scale(rows, recorder, conditions)
-            self._tell_terms(recorder, self._workers)
+                self._stage(rows, recorder, conditions)
+            self._report_terms(recorder, self._workers)
         finally:
             idle_states.close()
 
@@ -133,11 +133,11 @@ class Runner:
         closed = in_parallel(
             {worker: worker.close for worker in ours}, strikes=[worker.strike for worker in ours]
         )
-        told = {
+        reported = {
             worker.variant.name: closed[worker].result() if worker in closed else worker.close()
             for worker in self._each
         }
-        return {name: left for name, left in told.items() if left}
+        return {name: left for name, left in reported.items() if left}
 
     def kill(self) -> dict[str, str]:
         """End all workers at once, with all their processes. Returns as `close`."""
@@ -151,7 +151,7 @@ class Runner:
                     notes.append((name, storage, structure.note))
         recorder.structure_notes(notes)
 
-    def _tell_terms(self, recorder: Recorder, names: Iterable[str]) -> None:
+    def _report_terms(self, recorder: Recorder, names: Iterable[str]) -> None:
         """Record the terms of variants once they are loaded; and, if an engine later reports
         others, these and the change."""
         for name in names:
@@ -165,7 +165,7 @@ class Runner:
                 recorder.terms(terms)
             self._terms[name] = terms
 
-    def _scale(self, rows: int, recorder: Recorder, conditions: Conditions) -> None:
+    def _stage(self, rows: int, recorder: Recorder, conditions: Conditions) -> None:
         """Stage by stage, and in each in the plan's order; a stage with nothing left to measure is
         not loaded."""
         cells = [cell for cell in self._pending if cell.rows == rows]
@@ -191,7 +191,7 @@ class Runner:
             needed = [*own, *repeated, *(level.cell for level in users)]
             stage.load(needed, sized=place == 0)
             loaded = {cell.variant for cell in needed if not cell.gap}
-            self._tell_terms(recorder, sorted(loaded, key=self._plan.variants.index))
+            self._report_terms(recorder, sorted(loaded, key=self._plan.variants.index))
             self._measure(stage, own, again, users, recorder)
 
     def _measure(

@@ -298,15 +298,15 @@ def _read(path: Path) -> tuple[str, int, bool] | None:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
                 return None
-            told = json.loads(stream.read(_MARK_BYTES_MAX))
-        owner, pid, boot_id = told["owner"], told["pid"], told["boot_id"]
+            reported = json.loads(stream.read(_MARK_BYTES_MAX))
+        owner, pid, boot_id = reported["owner"], reported["pid"], reported["boot_id"]
         if not (isinstance(owner, str) and OWNER.fullmatch(owner) and type(pid) is int):
             return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     finally:
         os.close(folder)
-    lives = boot_id == _boot_id() and told.get("started") in (None, _started(pid))
+    lives = boot_id == _boot_id() and reported.get("started") in (None, _started(pid))
     return owner, pid, bool(lives and Path(f"/proc/{pid}").exists())
 
 

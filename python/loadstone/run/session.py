@@ -87,19 +87,19 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
 
 def record_path(chapters: Sequence[Planned]) -> Path:
     """Where a run's record lies that nobody named."""
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     first = chapters[0].plan
     named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"
     about = f"{named}-{first.edition}" if len(chapters) == 1 else "all"
-    return Path("runs") / f"{about}-{stamp}.loadstone"
+    return Path("runs") / f"{about}-{moment}.loadstone"
 
 
 def measure(
-    chapters: Sequence[Planned], path: Path, *, page: bool, told: str | None = None
+    chapters: Sequence[Planned], path: Path, *, page: bool, reported: str | None = None
 ) -> Ended:
     """Run plans one after the other into a new record; nothing is printed of what was found.
     `told`: the command that does the same, where the caller is no command line."""
-    told = told or command()
+    reported = reported or command()
     if page:
         _page_of(path)  # before anything is measured: what is in its way is told now
     refuse_existing(path)  # before an engine is started for nothing
@@ -109,10 +109,10 @@ def measure(
 
     def create() -> Recorder:
         begin(path, [_chapter(one) for one in chapters], run_id, __version__)
-        return Recorder.resume(path, told)
+        return Recorder.resume(path, reported)
 
     due = [
-        Due(one, one.plan.cells, partial(Recorder.resume, path, told, number))
+        Due(one, one.plan.cells, partial(Recorder.resume, path, reported, number))
         for number, one in enumerate(chapters)
     ]
     due[0] = Due(chapters[0], chapters[0].plan.cells, create, begun=False)
@@ -235,11 +235,11 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
         recorder = recorder or due.record()
         recorder.event(Event(now(), NOT_MEASURED, "", masked(error.message)))
     finally:
-        for name, told in _ended(runner, progress, interrupts).items():
-            say(told)
-            ended.left.append(told)
+        for name, reported in _ended(runner, progress, interrupts).items():
+            say(reported)
+            ended.left.append(reported)
             if recorder is not None:
-                recorder.event(Event(now(), LEFT_BEHIND, name, told))
+                recorder.event(Event(now(), LEFT_BEHIND, name, reported))
         if recorder is not None:
             recorder.end(ended.outcome, clock_ns() - start_ns)
     return ended

@@ -190,8 +190,8 @@ class StudyCells:
             if item is not None and item.samples
         ]
         if pruned := prunable(counters, counts):
-            told = sorted({name for one in pruned for name in counters[one]})
-            self._decide(PRUNED, pruned, 0, f"no {', '.join(told)} at either end")
+            reported = sorted({name for one in pruned for name in counters[one]})
+            self._decide(PRUNED, pruned, 0, f"no {', '.join(reported)} at either end")
 
     def open(self, blocks: int) -> bool:
         """Open the groups that do something."""
@@ -215,8 +215,10 @@ class StudyCells:
 
     def take_apart(self, further: Escalation, blocks: int, *, undone: bool) -> None:
         """Measure all combinations of three, or note that there was no time for it."""
-        told = ", ".join(further.because)
-        reason = f"the two means of {told} disagree" if told else "the closure is beyond noise"
+        reported = ", ".join(further.because)
+        reason = (
+            f"the two means of {reported} disagree" if reported else "the closure is beyond noise"
+        )
         names = tuple(further.parts)
         if not undone:
             # All or none: a contrast needs them together.
@@ -238,11 +240,11 @@ class StudyCells:
         """Write into the last decision what was measured since that the plan does not list."""
         if not self.decisions:
             return
-        told = {each.variant for one in self.decisions[:-1] for each in one.combinations}
+        reported = {each.variant for one in self.decisions[:-1] for each in one.combinations}
         added = tuple(
             Combination(item.cell.variant, self._in_order(flipped))
             for flipped, item in self._cells.items()
-            if flipped not in self._listed and item.cell.variant not in told and _tried(item)
+            if flipped not in self._listed and item.cell.variant not in reported and _tried(item)
         )
         self.decisions[-1] = replace(self.decisions[-1], combinations=added)
 

@@ -251,13 +251,13 @@ class StudyGroup(InterleavedGroup):
         part = self._part(able, (self._block_ns - (_core.clock_ns() - begun_ns)) / self._sample_ns)
         count = part - (0 if number else 1)
         taken = range(self._ordinals, self._ordinals + count)
-        turns_ns = _core.clock_ns()
+        started_ns = _core.clock_ns()
         for index in _core.schedule(self._seed + number, len(able), 1)[0] if count else ():
             if able[index].status == "ok":
                 self._take(able[index], taken, number)
         self._ordinals = taken.stop
         if count and able:
-            self._sample_ns = max(1.0, (_core.clock_ns() - turns_ns) / count / len(able))
+            self._sample_ns = max(1.0, (_core.clock_ns() - started_ns) / count / len(able))
         for one in self._studied:
             if one.base.status == "ok":
                 self._doors.on_effects(one.effects())

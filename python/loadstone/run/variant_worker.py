@@ -172,7 +172,7 @@ class VariantWorker:
             # It has no terms to tell; that it says so shows that it sleeps before anything is
             # measured.
             with suppress(LoadstoneError):
-                spare.ask(messages.TellTerms())
+                spare.ask(messages.ReportTerms())
 
     def terms(self, name: str) -> list[Term]:
         """Every tactic of a variant as asked, and as the engine read it back: when it was last
@@ -205,7 +205,7 @@ class VariantWorker:
                 recorder.load(load)
         settled = self._settle(items, rows)
         # The structures of a database can be read only now that there is one.
-        self._terms[self.variant.name] = self.ask(messages.TellTerms()).terms
+        self._terms[self.variant.name] = self.ask(messages.ReportTerms()).terms
         if sized:
             recorder.size(self.variant.name, rows, settled.size_bytes)
 
@@ -314,11 +314,11 @@ class VariantWorker:
         if self._worker is not None:
             self._remain += self._worker.kill()
             self._worker = None
-        told = self._swept()
+        reported = self._swept()
         self._hold.close()
         if self._has_ours:
-            told.append(self._may_be_left("it was ended at once"))
-        return "; ".join(told)
+            reported.append(self._may_be_left("it was ended at once"))
+        return "; ".join(reported)
 
     def close(self) -> str:
         """Let the engine remove its data and the worker end. Returns a message for the user: empty,
@@ -336,12 +336,12 @@ class VariantWorker:
             except LoadstoneError:
                 self._remain += self._worker.kill()
             self._worker = None
-        told = self._swept()
+        reported = self._swept()
         hold, self._hold = self._hold, Hold()
         hold.close()
         if not removed and self._has_ours:
-            told += self._removed_from_here(hold.name)
-        self._left, self._gone = "; ".join(told), True
+            reported += self._removed_from_here(hold.name)
+        self._left, self._gone = "; ".join(reported), True
         return self._left
 
     def _drop_spare(self) -> None:
@@ -352,17 +352,17 @@ class VariantWorker:
     def _swept(self) -> list[str]:
         """End processes that the worker left running, and remove its files. Returns those that did
         not end."""
-        told = []
+        reported = []
         try:
             self.engine.abandon(self._scratch)
         except LoadstoneError as error:
-            told.append(f"{self.variant.name}: {error.message}")
+            reported.append(f"{self.variant.name}: {error.message}")
         volume.sweep(self._scratch)
         shutil.rmtree(self._scratch, ignore_errors=True)
         if self._remain:
             pids = ", ".join(map(str, self._remain))
-            told.append(f"{self.variant.name}: these processes could not be ended: {pids}")
-        return told
+            reported.append(f"{self.variant.name}: these processes could not be ended: {pids}")
+        return reported
 
     def _removed_from_here(self, name: str) -> list[str]:
         """Remove the tables that no worker removed from the user's database. Returns a message for

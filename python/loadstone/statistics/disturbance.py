@@ -51,12 +51,12 @@ def disturbance(
     worked = _worked_share(samples, parallelism) if condition else 1.0
     crowded = 1 + CROWDED * others
     least = (0.0 if worked is None else worked) / crowded
-    told = condition is not None
+    reported = condition is not None
     if condition and _is_short(samples):
-        least, told = min(least, 1 - others, _least_share(samples) / crowded), False
+        least, reported = min(least, 1 - others, _least_share(samples) / crowded), False
     low = max(least, 0.0) / (1 + max(drift, 0.0)) / apart
     high = apart / (1 + min(drift, 0.0))
-    return Disturbance(worked if told else None, min(low, 1.0), max(high, 1.0))
+    return Disturbance(worked if reported else None, min(low, 1.0), max(high, 1.0))
 
 
 def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) -> Estimate:

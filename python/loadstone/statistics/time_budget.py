@@ -99,7 +99,7 @@ def _variance(periods: float, stretches: int) -> float:
 def _wilson(number: int, count: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927)."""
     share, z2 = number / count, _Z * _Z
-    middle = share + z2 / (2 * count)
+    centre = share + z2 / (2 * count)
     half = _Z * sqrt(share * (1 - share) / count + z2 / (4 * count * count))
     whole = 1 + z2 / count
-    return max((middle - half) / whole, 0.0), min((middle + half) / whole, 1.0)
+    return max((centre - half) / whole, 0.0), min((centre + half) / whole, 1.0)

@@ -75,15 +75,15 @@ def of_machine(condition: Condition) -> str:
         condition.foreign_share or 0.0,
         condition.speed_drift or 0.0,
     )
-    told = []
+    reported = []
     if stolen > STOLEN_SHARE_MAX:
-        told.append(f"the hypervisor took {stolen:.0%} of the processors' time")
+        reported.append(f"the hypervisor took {stolen:.0%} of the processors' time")
     if foreign > FOREIGN_SHARE_MAX:
-        told.append(f"other programs took {foreign:.0%} of the processors' time")
+        reported.append(f"other programs took {foreign:.0%} of the processors' time")
     if abs(drift) > SPEED_DRIFT_MAX:
         word = "slower" if drift > 0 else "faster"
-        told.append(f"the processor ran {abs(drift):.0%} {word} than when the session began")
-    return "; ".join(told)
+        reported.append(f"the processor ran {abs(drift):.0%} {word} than when the session began")
+    return "; ".join(reported)
 
 
 def of_instrument(

@@ -22,10 +22,10 @@ def kinds(reasons: Iterable[str]) -> dict[str, list[str]]:
 def together(reasons: Sequence[str]) -> str:
     """Reasons of one kind in one: each number as it is where all agree in it, else the least and
     the most: `other programs took 21 to 97% of the processors' time`."""
-    told = [NUMBER.findall(reason) for reason in reasons]
-    if len({len(numbers) for numbers in told}) != 1:
+    reported = [NUMBER.findall(reason) for reason in reasons]
+    if len({len(numbers) for numbers in reported}) != 1:
         return kind_of(reasons[0])
-    spans = iter([_span(list(column)) for column in zip(*told, strict=True)])
+    spans = iter([_span(list(column)) for column in zip(*reported, strict=True)])
     return NUMBER.sub(lambda _: next(spans), reasons[0])
 
 

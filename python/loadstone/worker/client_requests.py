@@ -48,9 +48,9 @@ class ClientRequests(Requests):
         self._fresh = True
         return super().restart()
 
-    def terms(self) -> messages.TermsTold:
+    def terms(self) -> messages.TermsReported:
         """As every worker; the terms include what is documented of the engine."""
-        return messages.TermsTold({**self.client.documented(), **super().terms().terms})
+        return messages.TermsReported({**self.client.documented(), **super().terms().terms})
 
     def load(self, request: messages.Load) -> messages.Loaded:
         """The whole database at once."""

@@ -90,7 +90,7 @@ class LadderTimer:
         if type(engine).own_times is Engine.own_times:
             return ()
         statement = self._translate(block, block.variations[0].text)
-        told: dict[str, list[int]] = {}
+        reported: dict[str, list[int]] = {}
         begun_ns = clock_ns()
         self._mark("start")
         for _ in range(OWN_TIMES_MOST):
@@ -101,11 +101,11 @@ class LadderTimer:
                 # A cross-check that the engine refuses takes no rung's text and plan with it.
                 found = {}
             for name, ns in found.items():
-                told.setdefault(name, []).append(ns)
+                reported.setdefault(name, []).append(ns)
             if not found or clock_ns() - begun_ns > OWN_TIMES_NS:
                 break
         self._mark("end")
-        return tuple(BudgetTimer(name, len(ns), round(median(ns))) for name, ns in told.items())
+        return tuple(BudgetTimer(name, len(ns), round(median(ns))) for name, ns in reported.items())
 
     def _phases(self, block: Block) -> tuple[BudgetTimer, ...]:
         """The phases of the first variation's sample of median time, and what of that time is in

@@ -48,7 +48,7 @@ class Requests(ABC):
         """The method for each type of request."""
         return {
             messages.Open: self.open,
-            messages.TellTerms: lambda _: self.terms(),
+            messages.ReportTerms: lambda _: self.terms(),
             messages.Calibrate: lambda _: self.calibrate(),
             messages.Restart: lambda _: self.restart(),
             messages.Reopen: self.reopen,
@@ -63,7 +63,7 @@ class Requests(ABC):
             messages.TakeBlock: self.take_block,
             messages.Profile: self.profile,
             messages.Climb: self.climb,
-            messages.TellRungs: self.tell_rungs,
+            messages.ReportRungs: self.report_rungs,
             messages.Explain: self.explain,
             messages.RunLoop: self.run_loop,
             messages.Remove: lambda _: self.remove(),
@@ -86,12 +86,12 @@ class Requests(ABC):
         _refuse_other_release(request.variant, terms)
         return messages.Opened(dict(kind.versions()), terms)
 
-    def terms(self) -> messages.TermsTold:
+    def terms(self) -> messages.TermsReported:
         """The system's present terms."""
-        told = {**self._opened().terms(), PROCESSOR: self._share.told()}
+        reported = {**self._opened().terms(), PROCESSOR: self._share.reported()}
         if self._volume is not None:
-            told |= zip((VOLUME, BANDWIDTH), self._volume.told(), strict=True)
-        return messages.TermsTold(told)
+            reported |= zip((VOLUME, BANDWIDTH), self._volume.reported(), strict=True)
+        return messages.TermsReported(reported)
 
     def calibrate(self) -> messages.Calibrated:
         """Calibrate the instrument, in a process like those that measure engines."""
@@ -106,7 +106,7 @@ class Requests(ABC):
         system.start()
         return Done()
 
-    def switch(self, request: messages.Switch) -> messages.TermsTold:
+    def switch(self, request: messages.Switch) -> messages.TermsReported:
         """Make the system another variant, and read its terms back."""
         system = self._opened()
         changed = self._limit(request.variant)
@@ -198,7 +198,7 @@ class Requests(ABC):
             tuple(messages.RungTimes(rung, reason=reason) for rung in request.rungs)
         )
 
-    def tell_rungs(self, request: messages.TellRungs) -> messages.RungTexts:
+    def report_rungs(self, request: messages.ReportRungs) -> messages.RungTexts:
         """The text that each rung sends to the engine."""
         del request
         return messages.RungTexts(())
@@ -238,12 +238,14 @@ class Requests(ABC):
 def _refuse_other_release(variant: "Variant", terms: Mapping[str, str]) -> None:
     """Raise `EngineError` where the engine that started says another release than was asked for.
     What was asked may be longer: the number of a wheel follows that of its engine."""
-    told = terms.get("version", "unknown")
-    number = next((word for word in told.split() if word[:1].isdigit()), told.removeprefix("v"))
+    reported = terms.get("version", "unknown")
+    number = next(
+        (word for word in reported.split() if word[:1].isdigit()), reported.removeprefix("v")
+    )
     asked = variant.release.number
     if asked and asked != number and not asked.startswith(f"{number}."):
         raise EngineError(
-            f"{variant.name}: the engine that started is {told}",
+            f"{variant.name}: the engine that started is {reported}",
             hint="the release that was asked for is not what its package brings",
         )
 

@@ -130,7 +130,7 @@ class StatementRequests(Requests):
         with placed(self.engine):
             return messages.Climbed(self._ladder_timer().climb(request.block, request.rungs))
 
-    def tell_rungs(self, request: messages.TellRungs) -> messages.RungTexts:
+    def report_rungs(self, request: messages.ReportRungs) -> messages.RungTexts:
         """The rungs' statements, with the engine's plans, and the engine's own times."""
         timer = self._ladder_timer()
         texts = timer.texts(request.block, request.rungs)
@@ -162,7 +162,7 @@ class StatementRequests(Requests):
     def _changing_loop(
         self,
         request: messages.RunLoop,
-        told: messages.SqlText,
+        reported: messages.SqlText,
         users: "Users",
         requests: "Sequence[UserRequest]",
     ) -> messages.LoopFigures:
@@ -171,12 +171,12 @@ class StatementRequests(Requests):
 
         timer = self._timer()
         query = request.block.asking()
-        invariants = Invariants(self.engine, told, lambda text: timer.translate(query, text))
+        invariants = Invariants(self.engine, reported, lambda text: timer.translate(query, text))
         try:
             figures = users.work(request.loop, requests)
             broken = invariants.broken(figures.completed) if figures.completed else ""
         finally:
-            timer.put_back(told)
+            timer.put_back(reported)
         return no_figures("failed", broken).but(client=figures.client) if broken else figures
 
     def _state(self) -> messages.State:

@@ -164,7 +164,7 @@ class Users:
             return None
         if wrong is not None:
             rows, expected = wrong
-            return no_figures("failed", _told(rows, expected)).but(client=RUST)
+            return no_figures("failed", _reported(rows, expected)).but(client=RUST)
         reason = f"{failed:,} requests failed: {first}" if failed else ""
         answered = tally.completed > 0
         return loop_figures(tally, failed, closed=loop.model == "closed").but(
@@ -294,11 +294,11 @@ class _User:
 
 def _difference(rows: int, request: Request) -> str:
     if rows != request.rows:
-        return _told(rows, request.rows)
+        return _reported(rows, request.rows)
     return f"wrong answer: {plural(rows, 'tuple')}, with wrong contents"
 
 
-def _told(rows: int, expected: int) -> str:
+def _reported(rows: int, expected: int) -> str:
     return f"wrong answer: {plural(rows, 'tuple')}, {expected:,} expected"
 
 

@@ -164,32 +164,32 @@ class AgreedAnswers:
         """Take the variants' answers to a variation."""
         if not votes:
             return
-        told = next(one for one in self._workload.statements if one.name == statement)
+        stated = next(one for one in self._workload.statements if one.name == statement)
         groups: list[_Group] = []
         for vote in votes:
-            group = next((g for g in groups if g.takes(vote, told.digits, told.order)), None)
+            group = next((g for g in groups if g.takes(vote, stated.digits, stated.order)), None)
             if group is None:
                 groups.append(group := _Group())
             group.votes.append(vote)
             self._expected[statement, variation, vote.variant] = vote.answer
-        if variation < len(told.expected):
-            self._hold_to_stored(statement, variation, groups, told.expected[variation])
+        if variation < len(stated.expected):
+            self._hold_to_stored(statement, variation, groups, stated.expected[variation])
             return
         groups.sort(key=lambda one: -len(one.engines))
         first, *others = groups
         wins = all(len(first.engines) > len(other.engines) for other in others)
         self._expected[statement, variation, ""] = first.votes[0].answer
-        words = [_differ(vote, first.votes[0], first.engines, told.digits, told.order)
+        words = [_differ(vote, first.votes[0], first.engines, stated.digits, stated.order)
                  for other in others for vote in other.votes]  # fmt: skip
         if not wins:
             telling = "the engines give different answers, and no answer has most of them"
             self._worsen(statement, Basis(DIVIDED, first.engines, f"{telling}: {words[0]}"))
             return
         several = len(first.engines) > 1
-        for vote, told_how in zip((v for o in others for v in o.votes), words, strict=True):
+        for vote, reported_how in zip((v for o in others for v in o.votes), words, strict=True):
             expected = self._expected[statement, variation, vote.variant] = first.votes[0].answer
             self._odd.setdefault(
-                (statement, vote.variant), Odd(variation, expected, vote.answer, told_how)
+                (statement, vote.variant), Odd(variation, expected, vote.answer, reported_how)
             )
         self._worsen(
             statement, Basis(AGREED if several else ALONE, first.engines, "; ".join(words))

@@ -161,8 +161,8 @@ def _cell(number: float, digits: int) -> str:
 
 def written(rows: Iterable[Row]) -> str:
     """Rows as text, for another process. A decimal number is a list of one text."""
-    told = ([[str(v)] if isinstance(v, Decimal) else v for v in map(plain, row)] for row in rows)
-    return json.dumps(list(told))
+    stated = ([[str(v)] if isinstance(v, Decimal) else v for v in map(plain, row)] for row in rows)
+    return json.dumps(list(stated))
 
 
 def read(text: str) -> list[list[Any]]:

@@ -99,8 +99,8 @@ def _contents_made(table: DataTable) -> tuple[int, str]:
     try:
         return answers.contents_of(stream(table, ""))
     except OSError as error:  # by way of the core, which has but its words
-        told = str(error).partition(" Detail:")[0].rpartition("Error: ")[2]
-        raise InputError(f"the table {table.name} cannot be made: {told}") from error
+        stated = str(error).partition(" Detail:")[0].rpartition("Error: ")[2]
+        raise InputError(f"the table {table.name} cannot be made: {stated}") from error
 
 
 def values_of(
@@ -143,7 +143,7 @@ def described(
 ) -> DataTable:
     """A table of these files, read once from end to end. Raises `InputError`."""
     paths = [Path(folder, file) for file in files]
-    told = tuple(_file(file, path) for file, path in zip(files, paths, strict=True))
+    stated = tuple(_file(file, path) for file, path in zip(files, paths, strict=True))
     columns: tuple[Column, ...] = ()
     for path in paths:
         found = _columns(path, types)
@@ -154,9 +154,9 @@ def described(
             )
         columns = found
     _check_known(name, columns, types, primary_key, indexes)
-    plain = DataTable(name, columns, told, 0, tuple(primary_key), tuple(map(tuple, indexes)))
+    plain = DataTable(name, columns, stated, 0, tuple(primary_key), tuple(map(tuple, indexes)))
     rows = sum(batch.num_rows for batch in stream(plain, folder))
-    return DataTable(name, columns, told, rows, plain.primary_key, plain.indexes)
+    return DataTable(name, columns, stated, rows, plain.primary_key, plain.indexes)
 
 
 def _check_known(
@@ -279,9 +279,9 @@ def _reader(path: Path, types: Mapping[str, str]) -> Iterator[Any]:
 
 def _csv(path: Path, types: Mapping[str, str]) -> Any:
     """An empty field is NULL, a quoted empty one a text without letters."""
-    told = {name: arrow_type(kind) for name, kind in types.items()}
+    stated = {name: arrow_type(kind) for name, kind in types.items()}
     convert = pyarrow.csv.ConvertOptions(
-        column_types=told, strings_can_be_null=True, quoted_strings_can_be_null=False,
+        column_types=stated, strings_can_be_null=True, quoted_strings_can_be_null=False,
         null_values=[""],
     )  # fmt: skip
     parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
@@ -318,9 +318,9 @@ def _errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise _unreadable(path, error) from error
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        stated = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
-            f"{path} cannot be read: {told}",
+            f"{path} cannot be read: {stated}",
             hint="of a CSV, name the types of its columns under `types`",
         ) from error
 

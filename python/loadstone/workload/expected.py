@@ -47,8 +47,8 @@ def with_stored(workload: Workload, place: str) -> Workload:
     file = file_of(place)
     if not file.exists():
         return workload
-    told = strict_json(read_text(file, FILE_BYTES_MAX, "the stored answers"))
-    entries = told.get("statements") if isinstance(told, dict) else None
+    stated = strict_json(read_text(file, FILE_BYTES_MAX, "the stored answers"))
+    entries = stated.get("statements") if isinstance(stated, dict) else None
     stored = shaped(entries, dict[str, Stored], str(file))
     found = []
     for one in workload.statements:
@@ -77,11 +77,11 @@ def bless(run: Run) -> str:
             f"there is no folder {file.parent} here",
             hint="call it from the folder in which the run was started",
         )
-    told = {one.operation: one for one in run.agreements if one.basis != DIVIDED}
+    stated = {one.operation: one for one in run.agreements if one.basis != DIVIDED}
     entries: dict[str, Any] = {
-        one.name: {"of": _of(workload, one), "answers": told[one.name].answers}
+        one.name: {"of": _of(workload, one), "answers": stated[one.name].answers}
         for one in workload.statements
-        if one.name in told
+        if one.name in stated
     }
     if not entries:
         raise InputError("the record has no answer that could be stored")
@@ -100,5 +100,5 @@ def _of(workload: Workload, statement: WorkloadStatement) -> str:
         for table in workload.tables
     ]  # fmt: skip
     plain = statement_fields(dataclasses.replace(statement, expected=(), title=""))
-    told = json.dumps([plain, tables], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    stated = json.dumps([plain, tables], sort_keys=True)
+    return hashlib.sha256(stated.encode()).hexdigest()[:16]

@@ -24,13 +24,13 @@ def drawn(weights: Mapping[str, int], seed: int, name: str, variations: int) -> 
 
 
 def mixed(
-    told: StatementToml, alone: Mapping[str, WorkloadStatement], seed: int, where: str
+    stated: StatementToml, alone: Mapping[str, WorkloadStatement], seed: int, where: str
 ) -> WorkloadStatement:
     """A statement whose variations are those of others, drawn by weights. Raises `InputError`."""
-    if told.sql or told.pgbench or told.parameters or told.text:
+    if stated.sql or stated.pgbench or stated.parameters or stated.text:
         raise InputError(f"{where} is a mix, and has a text of its own", hint="keep one")
     parts = []
-    for name in told.mix:
+    for name in stated.mix:
         if name not in alone:
             raise InputError(
                 f"{where} mixes {name[:60]!r}, and there is no such statement",
@@ -43,7 +43,7 @@ def mixed(
             f"{where} mixes statements that are written in several dialects",
             hint="write all in one; each may have texts for other engines",
         )
-    order = drawn(told.mix, seed, told.name, told.variations)
+    order = drawn(stated.mix, seed, stated.name, stated.variations)
     dialects = dict.fromkeys(own.dialect for one in parts for own in one.own)
     given = {one.name: one for one in parts}
 
@@ -63,12 +63,12 @@ def mixed(
         name for one in parts for name in (*filter(None, [one.changes]), *one.script_changes)
     )
     return WorkloadStatement(
-        told.name, told.title or told.name, dialect, texts(""),
+        stated.name, stated.title or stated.name, dialect, texts(""),
         tuple(OwnText(dialect, texts(dialect)) for dialect in dialects),
         min(one.digits for one in parts), script=True,
         script_changes=tuple(dict.fromkeys(changed)),
-        volatile=_each_once(told.volatile, *(one.volatile for one in parts)),
-        same=_each_once(told.same, *(one.same for one in parts)), grows=told.grows,
+        volatile=_each_once(stated.volatile, *(one.volatile for one in parts)),
+        same=_each_once(stated.same, *(one.same for one in parts)), grows=stated.grows,
     )  # fmt: skip
 
 
@@ -77,11 +77,14 @@ def _each_once(*lists: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_script(
-    workload: Workload, told: WorkloadStatement, known: Sequence[str], where: str
+    workload: Workload, stated: WorkloadStatement, known: Sequence[str], where: str
 ) -> None:
     """Raise `InputError` where a script is none that is measured."""
     changed: dict[str, None] = {}
-    for dialect, texts in ((told.dialect, told.texts), *((o.dialect, o.texts) for o in told.own)):
+    for dialect, texts in (
+        (stated.dialect, stated.texts),
+        *((o.dialect, o.texts) for o in stated.own),
+    ):
         for text in sql.of_each_shape(texts, dialect, where):
             for tree in script.trees(text, dialect, where):
                 if workload.as_it_stands:
@@ -89,19 +92,19 @@ def check_script(
                     continue
                 sql.check_tables(tree, known, where)
                 changed |= dict.fromkeys(filter(None, [sql.changed_by(tree)]))
-    if {*changed} != {*told.script_changes}:
+    if {*changed} != {*stated.script_changes}:
         raise InputError(f"{where} changes other tables than are told of it")
     columns = {
         f"{table.name}.{column.name}" for table in workload.tables for column in table.columns
     }
-    for each in told.volatile:
+    for each in stated.volatile:
         if each not in columns:
             raise InputError(
                 f"{where}: volatile names {each[:60]!r}, no column of the workload's tables",
                 hint="write TABLE.COLUMN",
             )
-    for text in (*told.same, *told.grows):
-        tree = sql.parsed(text, told.dialect, f"{where}, same or grows")
+    for text in (*stated.same, *stated.grows):
+        tree = sql.parsed(text, stated.dialect, f"{where}, same or grows")
         if sql.changed_by(tree):
             raise InputError(f"{where}: same and grows are queries", hint="write SELECT …")
         sql.check_tables(tree, known, where)

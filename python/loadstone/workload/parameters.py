@@ -114,28 +114,28 @@ def random_bits(start: int, number: int) -> int:
 
 
 def _drawn(
-    told: Parameter, start: int, folder: Path, where: str, asked: Asked
+    stated: Parameter, start: int, folder: Path, where: str, asked: Asked
 ) -> Callable[[int], Value]:
     """The value of each variation."""
     kinds = [
         name for name in ("uniform", "zipf", "sequence", "list", "file", "query")
-        if getattr(told, name) is not None
+        if getattr(stated, name) is not None
     ]  # fmt: skip
     if len(kinds) != 1:
         known = ", ".join(one.name for one in fields(Parameter) if one.name != "exponent")
         raise InputError(f"{where} must be drawn in one way", hint=f"give it one of {known}")
-    if told.sequence is not None:
-        first, step = told.sequence
+    if stated.sequence is not None:
+        first, step = stated.sequence
         return lambda n: first + n * step
-    if told.zipf is not None:
-        return _zipf(*told.zipf, told.exponent, start, where)
-    if told.uniform is not None:
-        low, high = _bounds(*told.uniform, where)
+    if stated.zipf is not None:
+        return _zipf(*stated.zipf, stated.exponent, start, where)
+    if stated.uniform is not None:
+        low, high = _bounds(*stated.uniform, where)
         return lambda n: low + (random_bits(start, n) * (high - low + 1) >> 64)
-    if told.query is not None:
-        values = asked(told.query, where)
+    if stated.query is not None:
+        values = asked(stated.query, where)
     else:
-        values = told.list if told.list is not None else _lines(folder / (told.file or ""))
+        values = stated.list if stated.list is not None else _lines(folder / (stated.file or ""))
     if not values:
         raise InputError(f"{where} has no value")
     return lambda n: values[random_bits(start, n) * len(values) >> 64]

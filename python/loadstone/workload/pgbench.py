@@ -96,18 +96,18 @@ def script_of(text: str, where: str) -> Script:
         if not line.lstrip().startswith("\\"):
             rest.append(line)
             continue
-        told = _SET.fullmatch(line.strip())
-        if told is None:
+        stated = _SET.fullmatch(line.strip())
+        if stated is None:
             raise InputError(
                 f"{where} has {line.split()[0][:30]}, which is not read",
                 hint="of pgbench's own commands only \\set NAME EXPRESSION is",
             )
-        if any(name == told[1] for name, _ in sets) and any(one.strip() for one in rest):
+        if any(name == stated[1] for name, _ in sets) and any(one.strip() for one in rest):
             raise InputError(
-                f"{where}: \\set {told[1]} stands behind a statement, and sets it a second time",
+                f"{where}: \\set {stated[1]} stands behind a statement, and sets it a second time",
                 hint="give the second value another name",
             )
-        sets.append((told[1], _expression(told[2], f"{where}: \\set {told[1]}")))
+        sets.append((stated[1], _expression(stated[2], f"{where}: \\set {stated[1]}")))
     statement = "\n".join(rest).strip()
     return Script(tuple(sets), statement)
 

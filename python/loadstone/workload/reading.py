@@ -46,34 +46,34 @@ def read_workload(place: str) -> Workload:
         inside = f"a folder of a workload holds {FILE}" if path.is_dir() else "look at its path"
         raise InputError(f"there is no workload {file}", hint=inside)
     folder = Path(place) if path.is_dir() else path.parent
-    told = _toml(file)
-    if not told.statement:
+    stated = _toml(file)
+    if not stated.statement:
         raise InputError(f"{file} has no statement", hint="add one: [[statement]]")
-    if told.as_it_stands and told.data:
+    if stated.as_it_stands and stated.data:
         raise InputError(
             f"{file} reads tables as they stand, and has data of its own",
             hint="leave out as_it_stands, or [data]: write two workloads",
         )
-    tables = tuple(_table(name, one, str(folder), file) for name, one in told.data.items())
-    names = [one.name for one in told.statement]
+    tables = tuple(_table(name, one, str(folder), file) for name, one in stated.data.items())
+    names = [one.name for one in stated.statement]
     for name in names:
         _check_name(name, _NAME, f"{file}: statement")
         if names.count(name) > 1:
             raise InputError(f"{file} has two statements called {name}")
     asked = partial(data.values_of, tables=tables, folder=str(folder))
     alone = {
-        one.name: _statement(one, told, folder, file, asked)
-        for one in told.statement
+        one.name: _statement(one, stated, folder, file, asked)
+        for one in stated.statement
         if not one.mix
     }
     statements = tuple(
-        mixes.mixed(one, alone, told.seed, f"{file}: statement {one.name}")
+        mixes.mixed(one, alone, stated.seed, f"{file}: statement {one.name}")
         if one.mix
         else alone[one.name]
-        for one in told.statement
+        for one in stated.statement
     )
-    title = told.title or folder.resolve().name
-    workload = Workload(title, str(folder), tables, statements, told.as_it_stands)
+    title = stated.title or folder.resolve().name
+    workload = Workload(title, str(folder), tables, statements, stated.as_it_stands)
     check(workload, str(file))
     return workload
 
@@ -130,8 +130,8 @@ def _toml(file: Path) -> WorkloadToml:
         raise InputError(
             f"{file}: there is no key {name!r}", hint=f"{meant}known: {', '.join(known)}"
         )
-    told: WorkloadToml = shaped({"statement": []} | found, WorkloadToml, str(file))
-    return told
+    stated: WorkloadToml = shaped({"statement": []} | found, WorkloadToml, str(file))
+    return stated
 
 
 def _check_name(name: str, pattern: re.Pattern[str], what: str) -> None:
@@ -142,36 +142,36 @@ def _check_name(name: str, pattern: re.Pattern[str], what: str) -> None:
         )
 
 
-def _table(name: str, told: TableToml, folder: str, file: Path) -> DataTable:
+def _table(name: str, stated: TableToml, folder: str, file: Path) -> DataTable:
     where = f"{file}: data.{name}"
     _check_name(name, _TABLE, where)
-    files = (told.file,) if isinstance(told.file, str) else told.file
-    if bool(files) == bool(told.sql):
+    files = (stated.file,) if isinstance(stated.file, str) else stated.file
+    if bool(files) == bool(stated.sql):
         raise InputError(
             f"{where} has {'both a file and' if files else 'neither a file nor'} a query",
             hint='write file = "FILE", or sql = "SELECT …", which makes its rows',
         )
-    key = (told.primary_key,) if isinstance(told.primary_key, str) else told.primary_key
-    indexes = [(one,) if isinstance(one, str) else one for one in told.indexes]
-    if told.sql:
-        sql.check_making(told.sql, where)
-        return data.made(name, told.sql, told.types, key, indexes)
-    return data.described(name, folder, files, told.types, key, indexes)
+    key = (stated.primary_key,) if isinstance(stated.primary_key, str) else stated.primary_key
+    indexes = [(one,) if isinstance(one, str) else one for one in stated.indexes]
+    if stated.sql:
+        sql.check_making(stated.sql, where)
+        return data.made(name, stated.sql, stated.types, key, indexes)
+    return data.described(name, folder, files, stated.types, key, indexes)
 
 
 def _statement(
-    told: StatementToml, whole: WorkloadToml, folder: Path, file: Path, asked: Asked
+    stated: StatementToml, whole: WorkloadToml, folder: Path, file: Path, asked: Asked
 ) -> WorkloadStatement:
-    where = f"{file}: statement {told.name}"
-    if told.pgbench:
-        dialect, texts, own = _of_pgbench(told, whole, folder, where)
-        several = not isinstance(told.pgbench, str) and len(told.pgbench) > 1
+    where = f"{file}: statement {stated.name}"
+    if stated.pgbench:
+        dialect, texts, own = _of_pgbench(stated, whole, folder, where)
+        several = not isinstance(stated.pgbench, str) and len(stated.pgbench) > 1
         shapes = sql.of_each_shape(texts, dialect, where)
         if several or any(sql.count(text, dialect) > 1 for text in shapes):
-            return _script(told, dialect, texts, where)
+            return _script(stated, dialect, texts, where)
     else:
-        dialect, texts, own = _of_sql(told, whole, folder, where, asked)
-    if told.volatile or told.same or told.grows:
+        dialect, texts, own = _of_sql(stated, whole, folder, where, asked)
+    if stated.volatile or stated.same or stated.grows:
         raise InputError(
             f"{where} has volatile, same or grows, and is no script of several statements",
             hint="leave them out",
@@ -179,23 +179,23 @@ def _statement(
     tree = sql.parsed(texts[0], dialect, where)
     order, unchecked = sql.order_of(tree)
     others = tuple(OwnText(each, one) for each, one in own.items())
-    title = told.title or told.name
+    title = stated.title or stated.name
     return WorkloadStatement(
-        told.name, title, dialect, texts, others, told.digits, order, unchecked,
+        stated.name, title, dialect, texts, others, stated.digits, order, unchecked,
         changes=sql.changed_by(tree),
     )  # fmt: skip
 
 
 def _script(
-    told: StatementToml, dialect: str, texts: tuple[str, ...], where: str
+    stated: StatementToml, dialect: str, texts: tuple[str, ...], where: str
 ) -> WorkloadStatement:
     """One whose texts are scripts of several statements."""
     shapes = sql.of_each_shape(texts, dialect, where)
     names = (name for text in shapes for name in script.changed_by(text, dialect, where))
     return WorkloadStatement(
-        told.name, told.title or told.name, dialect, texts, digits=told.digits, script=True,
-        script_changes=tuple(dict.fromkeys(names)), volatile=told.volatile, same=told.same,
-        grows=told.grows,
+        stated.name, stated.title or stated.name, dialect, texts, digits=stated.digits, script=True,
+        script_changes=tuple(dict.fromkeys(names)), volatile=stated.volatile, same=stated.same,
+        grows=stated.grows,
     )  # fmt: skip
 
 
@@ -204,11 +204,11 @@ _Texts = tuple[str, tuple[str, ...], Mapping[str, tuple[str, ...]]]
 
 
 def _of_sql(
-    told: StatementToml, whole: WorkloadToml, folder: Path, where: str, asked: Asked
+    stated: StatementToml, whole: WorkloadToml, folder: Path, where: str, asked: Asked
 ) -> _Texts:
-    dialect = sql.dialect_named(told.dialect or whole.dialect, where)
-    text = told.sql
-    beside = folder / STATEMENTS / f"{told.name}.sql"
+    dialect = sql.dialect_named(stated.dialect or whole.dialect, where)
+    text = stated.sql
+    beside = folder / STATEMENTS / f"{stated.name}.sql"
     if text and beside.exists():
         raise InputError(f"{where} has a text there, and one in {beside}", hint="keep one of them")
     if not text:
@@ -218,20 +218,20 @@ def _of_sql(
 
     def valued(each: str, written_in: str) -> tuple[str, ...]:
         return with_values(
-            each, written_in, told.parameters, told.name, whole.seed, told.variations, folder,
+            each, written_in, stated.parameters, stated.name, whole.seed, stated.variations, folder,
             where, asked,
         )  # fmt: skip
 
-    own = {sql.dialect_named(name, where): one for name, one in told.text.items()}
+    own = {sql.dialect_named(name, where): one for name, one in stated.text.items()}
     return dialect, valued(text, dialect), {name: valued(one, name) for name, one in own.items()}
 
 
-def _of_pgbench(told: StatementToml, whole: WorkloadToml, folder: Path, where: str) -> _Texts:
+def _of_pgbench(stated: StatementToml, whole: WorkloadToml, folder: Path, where: str) -> _Texts:
     for name in ("sql", "parameters", "text"):
-        if getattr(told, name):
+        if getattr(stated, name):
             raise InputError(f"{where} has {name} beside a script of pgbench", hint="keep one")
-    dialect = sql.dialect_named(told.dialect or whole.dialect or "postgresql", where)
-    given = (told.pgbench,) if isinstance(told.pgbench, str) else told.pgbench
+    dialect = sql.dialect_named(stated.dialect or whole.dialect or "postgresql", where)
+    given = (stated.pgbench,) if isinstance(stated.pgbench, str) else stated.pgbench
     scripts = {}
     for each in given:
         name, weight = pgbench_scripts.weighted(each, where)
@@ -244,14 +244,14 @@ def _of_pgbench(told: StatementToml, whole: WorkloadToml, folder: Path, where: s
     filled_in = {}
     for name, (one, _) in scripts.items():
         names = pgbench_scripts.variables_in(one)
-        drawn = one.values(whole.seed, told.name, told.scale, where)
+        drawn = one.values(whole.seed, stated.name, stated.scale, where)
         varies = len(scripts) > 1 or named_in(one.text, dialect, names, where)
-        variations = told.variations if varies else 1
+        variations = stated.variations if varies else 1
         filled_in[name] = filled(one.text, dialect, names, drawn, variations, where)
     weights = {name: weight for name, (_, weight) in scripts.items()}
     if len(scripts) == 1:
         return dialect, next(iter(filled_in.values())), {}
-    order = mixes.drawn(weights, whole.seed, told.name, told.variations)
+    order = mixes.drawn(weights, whole.seed, stated.name, stated.variations)
     return dialect, tuple(filled_in[name][n] for n, name in enumerate(order)), {}
 
 

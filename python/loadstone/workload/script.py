@@ -37,8 +37,10 @@ def trees(text: str, dialect: str, where: str) -> Iterator[sql.Tree]:
             yield sql.parsed(one, dialect, where)
             continue
         if (one == "BEGIN") == is_open:
-            told = "begins a transaction within another" if is_open else f"has {one} without BEGIN"
-            raise InputError(f"{where} {told}")
+            stated = (
+                "begins a transaction within another" if is_open else f"has {one} without BEGIN"
+            )
+            raise InputError(f"{where} {stated}")
         is_open = one == "BEGIN"
     if is_open:
         raise InputError(f"{where} begins a transaction and does not end it", hint="write COMMIT")
@@ -64,8 +66,8 @@ def for_engine(
         if is_control(one):
             steps.append((one, False))
             continue
-        told = sql.for_engine(one, written_in, dialect, stored, columns, schema)
-        steps.append((told.text, told.kind == "retrieve"))
+        stated = sql.for_engine(one, written_in, dialect, stored, columns, schema)
+        steps.append((stated.text, stated.kind == "retrieve"))
     if any(not (gives_rows or is_control(step)) for step, gives_rows in steps):
         begin = _WRITES_FIRST.get(dialect, "BEGIN")
         steps = [(begin if step == "BEGIN" else step, rows) for step, rows in steps]

@@ -53,7 +53,7 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
         found = [one for one in sqlglot.parse(text, read=dialect or None) if one is not None]
     except SqlglotError as error:
         raise InputError(
-            f"{where} cannot be read: {_told(error)}", hint=_hint(where, _DIALECT)
+            f"{where} cannot be read: {_reported(error)}", hint=_hint(where, _DIALECT)
         ) from error
     except RecursionError as error:
         raise InputError(f"{where} is nested too deeply") from error
@@ -96,7 +96,7 @@ def pieces(text: str, dialect: str, where: str) -> list[str]:
     try:
         tokens = sqlglot.tokenize(text, read=dialect or None)
     except SqlglotError as error:
-        raise InputError(f"{where} cannot be read: {_told(error)}") from error
+        raise InputError(f"{where} cannot be read: {_reported(error)}") from error
     ends = [token.start for token in tokens if token.token_type == TokenType.SEMICOLON]
     begins = [0, *(end + 1 for end in ends)]
     found = [text[a:b].strip() for a, b in zip(begins, [*ends, len(text)], strict=True)]
@@ -111,7 +111,7 @@ def of_each_shape(texts: Iterable[str], dialect: str, where: str) -> list[str]:
         try:
             tokens = sqlglot.tokenize(text, read=dialect or None)
         except SqlglotError as error:
-            raise InputError(f"{where} cannot be read: {_told(error)}") from error
+            raise InputError(f"{where} cannot be read: {_reported(error)}") from error
         values = (TokenType.NUMBER, TokenType.STRING)
         shape = tuple("?" if one.token_type in values else one.text for one in tokens)
         first.setdefault(shape, text)
@@ -163,7 +163,7 @@ def _hint(where: str, advice: str) -> str:
     return _IN_A_FILE[advice] if where == ALONE else advice
 
 
-def _told(error: SqlglotError) -> str:
+def _reported(error: SqlglotError) -> str:
     """The words of sqlglot, without the codes of a terminal."""
     for one in getattr(error, "errors", ()):
         place = f"line {one.get('line')}, column {one.get('col')}"
@@ -412,7 +412,7 @@ def for_engine(
             dialect=dialect, unsupported_level=ErrorLevel.RAISE, normalize_functions=False
         )
     except Untranslatable as error:
-        raise UnsupportedError(f"no translation of it to {dialect}: {_told(error)}") from error
+        raise UnsupportedError(f"no translation of it to {dialect}: {_reported(error)}") from error
     return Statement(kind, written, target=target)
 
 

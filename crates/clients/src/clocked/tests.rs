@@ -73,7 +73,7 @@ fn a_reading_is_one_read_transaction_and_counts_what_it_sent() {
 }
 
 #[test]
-fn a_reading_that_fails_ends_its_transaction_and_tells_the_first_error() {
+fn a_reading_that_fails_ends_its_transaction_and_reports_the_first_error() {
     for (at, calls) in [
         ("begin", &["begin"][..]),
         ("body", &["begin", "body", "end"]),
@@ -96,7 +96,7 @@ fn a_writing_is_one_transaction_whose_commit_is_part_of_the_time() {
 }
 
 #[test]
-fn a_writing_that_fails_is_rolled_back_and_tells_the_first_error() {
+fn a_writing_that_fails_is_rolled_back_and_reports_the_first_error() {
     for (at, calls) in [
         ("begin_write", &["begin_write", "rollback"][..]),
         ("body", &["begin_write", "body", "rollback"]),

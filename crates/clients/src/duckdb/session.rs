@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// Begin or end a transaction, by one of the statements for it.
-    fn turn(&mut self, which: fn(&mut Self) -> &mut Statement) -> Result<(), ClientError> {
+    fn execute(&mut self, which: fn(&mut Self) -> &mut Statement) -> Result<(), ClientError> {
         self.executed += 1;
         which(self).execute(&[]).map(|_| ())
     }
@@ -182,15 +182,15 @@ impl Session {
     }
 
     pub fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.turn(|session| &mut session.begin)
+        self.execute(|session| &mut session.begin)
     }
 
     pub fn commit(&mut self) -> Result<(), ClientError> {
-        self.turn(|session| &mut session.commit)
+        self.execute(|session| &mut session.commit)
     }
 
     pub fn rollback(&mut self) -> Result<(), ClientError> {
-        match self.turn(|session| &mut session.rollback) {
+        match self.execute(|session| &mut session.rollback) {
             // Nothing was begun, or a commit that failed has given it up already.
             Err(ClientError::Engine { message, .. }) if message.contains("no transaction") => {
                 Ok(())

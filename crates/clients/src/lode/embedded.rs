@@ -109,7 +109,7 @@ impl Place for Database {
             let filled = fill(&mut loading);
             filled.and_then(|filled| loading.commit().map(|()| filled))
         };
-        let filled = filled.map_err(|failure| failure.told("loading it"))?;
+        let filled = filled.map_err(|failure| failure.reported("loading it"))?;
         new.close().map_err(failed)?;
         Ok(filled)
     }

@@ -35,7 +35,7 @@ impl Failure {
     /// As the loops know it.
     #[cold]
     #[inline(never)]
-    pub fn told(self, doing: &'static str) -> ClientError {
+    pub fn reported(self, doing: &'static str) -> ClientError {
         match self {
             Self::Engine(error) => ClientError::engine(ENGINE, doing, error),
             Self::Missing(id) => ClientError::Missing { engine: ENGINE, id },

@@ -84,7 +84,7 @@ impl Lode {
         let database = store.database()?;
         let finds = database.tactics().detect != Detect::Explicit;
         let layout = find(&database.reading());
-        let layout = layout.map_err(|failure| failure.told("finding its region"))?;
+        let layout = layout.map_err(|failure| failure.reported("finding its region"))?;
         Ok(Self { writer: None, mapped: Vec::new(), finds, layout, store })
     }
 
@@ -176,7 +176,7 @@ impl Driver for Lode {
         let records = u64::from(database.accounts);
         self.store.load(records, |loading| fill(loading, database))?;
         let found = find(&self.store.database()?.reading());
-        self.layout = found.map_err(|failure| failure.told("finding its region"))?;
+        self.layout = found.map_err(|failure| failure.reported("finding its region"))?;
         Ok(())
     }
 

@@ -34,7 +34,7 @@ pub fn open(place: &Place) -> Result<Box<dyn Session>, ClientError> {
         Place::Beside(database) => Beside::start(Arc::clone(database)).map(Own::Beside),
         Place::Server(path) => Connection::to(path).map(Own::Server),
     };
-    Ok(Box::new(opened.map_err(|error| told("connecting", &error))?))
+    Ok(Box::new(opened.map_err(|error| reported("connecting", &error))?))
 }
 
 impl Session for Own {
@@ -44,7 +44,7 @@ impl Session for Own {
             Self::Beside(beside) => beside.query(statement),
             Self::Server(connection) => connection.query(statement),
         };
-        rows.and_then(counted).map_err(|error| told("answering a statement", &error))
+        rows.and_then(counted).map_err(|error| reported("answering a statement", &error))
     }
 }
 
@@ -57,6 +57,6 @@ fn counted(mut rows: Rows) -> Result<u64, QueryError> {
     Ok(count)
 }
 
-fn told(doing: &'static str, error: &QueryError) -> ClientError {
+fn reported(doing: &'static str, error: &QueryError) -> ClientError {
     ClientError::engine(ENGINE, doing, error)
 }

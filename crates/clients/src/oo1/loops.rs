@@ -290,10 +290,10 @@ fn update<C: Driver>(
     iteration: u32,
 ) -> Result<Outcome, ClientError> {
     let ids = database.update_ids(iteration);
-    let turn = |driver: &mut C| ids.iter().try_for_each(|&id| driver.update(id, BUILD_SUM_S));
-    let ((), written) = clocked::writing(asked.driver, asked.meter, turn)?;
+    let update = |driver: &mut C| ids.iter().try_for_each(|&id| driver.update(id, BUILD_SUM_S));
+    let ((), written) = clocked::writing(asked.driver, asked.meter, update)?;
     let seen = look_at_updated(asked.driver, database, &ids);
-    clocked::within_transaction(asked.driver, turn)?;
+    clocked::within_transaction(asked.driver, update)?;
     let Visits { count, checksum } = seen?;
     let calls = ids.len() as u64;
     Ok(Outcome { visits: count, checksum, calls, ..written })

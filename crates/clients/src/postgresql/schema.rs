@@ -131,10 +131,10 @@ pub fn prepared(session: &mut Session, name: &str) -> Result<Option<String>, Wir
 pub fn terms(session: &mut Session) -> Result<Vec<(String, String)>, WireError> {
     let mut terms = Vec::with_capacity(TERMS.len());
     for (name, query) in TERMS {
-        let told = session.value(query)?.unwrap_or_default();
+        let reported = session.value(query)?.unwrap_or_default();
         // Beside its workers, the session itself works.
-        let workers = if name == "parallelism" { told.parse::<u64>().ok() } else { None };
-        terms.push((name.to_owned(), workers.map_or(told, |n| (n + 1).to_string())));
+        let workers = if name == "parallelism" { reported.parse::<u64>().ok() } else { None };
+        terms.push((name.to_owned(), workers.map_or(reported, |n| (n + 1).to_string())));
     }
     Ok(terms)
 }

@@ -80,7 +80,7 @@ fn another_databases_answers_are_wrong() {
 }
 
 /// The value of a term, read back from a loaded database.
-fn told(engine: &str, tactics: &[(&str, &str)], term: &str) -> Result<String, ClientError> {
+fn reported(engine: &str, tactics: &[(&str, &str)], term: &str) -> Result<String, ClientError> {
     let folder = tempdir().expect("a folder can be made");
     let path = folder.path().join("database").display().to_string();
     let address = Address { database: path, library: None };
@@ -96,32 +96,33 @@ fn told(engine: &str, tactics: &[(&str, &str)], term: &str) -> Result<String, Cl
 fn an_engine_that_prefetches_says_so_and_one_that_cannot_refuses() {
     let prefetch = |value| ("prefetch", value);
     for value in ["off", "on"] {
-        assert_eq!(told("memory", &[prefetch(value)], "prefetch").unwrap(), value);
+        assert_eq!(reported("memory", &[prefetch(value)], "prefetch").unwrap(), value);
         for access in ["objects", "links"] {
             let tactics = [prefetch(value), ("access", access)];
-            assert_eq!(told("lode", &tactics, "prefetch").unwrap(), value, "{access}");
+            assert_eq!(reported("lode", &tactics, "prefetch").unwrap(), value, "{access}");
         }
     }
-    assert_eq!(told("memory", &[], "prefetch").unwrap(), "off");
+    assert_eq!(reported("memory", &[], "prefetch").unwrap(), "off");
     for access in ["btree", "hash"] {
-        assert_eq!(told("lode", &[("access", access)], "prefetch").unwrap(), "off");
-        let refused = told("lode", &[prefetch("on"), ("access", access)], "prefetch").unwrap_err();
+        assert_eq!(reported("lode", &[("access", access)], "prefetch").unwrap(), "off");
+        let refused =
+            reported("lode", &[prefetch("on"), ("access", access)], "prefetch").unwrap_err();
         assert!(matches!(refused, ClientError::Unsupported { .. }), "{refused}");
         assert!(refused.to_string().contains("prefetch=on"), "{refused}");
     }
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_told_the_known_ones() {
-    let told = |engine: &str, tactics: &[(&str, &str)]| {
+fn an_unknown_name_is_answered_with_the_known_ones() {
+    let reported = |engine: &str, tactics: &[(&str, &str)]| {
         let folder = tempdir().unwrap();
         let path = folder.path().join("database").to_str().unwrap().to_owned();
         let address = Address { database: path, library: None };
         let tactics = Tactics::new(tactics.iter().copied());
         open(engine, &address, tactics, database(200, true)).err().unwrap().to_string()
     };
-    assert!(told("oracle", &[]).contains("sqlite"));
-    assert!(told("sqlite", &[("access", "hash")]).contains("access=clustered"));
-    assert!(told("lmdb", &[("swizzle", "on")]).contains("durability"));
+    assert!(reported("oracle", &[]).contains("sqlite"));
+    assert!(reported("sqlite", &[("access", "hash")]).contains("access=clustered"));
+    assert!(reported("lmdb", &[("swizzle", "on")]).contains("durability"));
     assert!(Measure::named("walk").unwrap_err().to_string().contains("traversal"));
 }

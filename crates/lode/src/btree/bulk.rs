@@ -60,12 +60,12 @@ impl Level {
     /// Append an entry, if the page is empty or stays within the limit.
     fn take(&mut self, item: &Item<'_>, limit_bytes: usize) -> bool {
         let size = self.unpacked.size_with(item, self.size);
-        let room = size.page_bytes <= limit_bytes || self.unpacked.count() == 0;
-        if room {
+        let fits = size.page_bytes <= limit_bytes || self.unpacked.count() == 0;
+        if fits {
             self.size = size;
             self.unpacked.push(item);
         }
-        room
+        fits
     }
 }
 
@@ -92,14 +92,14 @@ impl<P: PageWrite> Loader<'_, P> {
         if leaf.take(item, self.limit_bytes) {
             return Ok(true);
         }
-        let (left, right) = self.turn(0)?;
+        let (left, right) = self.next_page(0)?;
         let taken = self.levels[0].take(item, self.limit_bytes);
         self.raise(&item.key[..separator_bytes], left, right)?;
         Ok(taken)
     }
 
     /// Write a level's page and begin the next; answers both numbers.
-    fn turn(&mut self, level: usize) -> Result<(PageNumber, PageNumber)> {
+    fn next_page(&mut self, level: usize) -> Result<(PageNumber, PageNumber)> {
         let kind = kind(level as u8);
         if self.levels[level].page == NO_PAGE {
             self.levels[level].page = self.pages.allocate(self.file, kind)?;
@@ -132,7 +132,7 @@ impl<P: PageWrite> Loader<'_, P> {
             }
             // The full page's successor begins with the child; its separator goes further up.
             let first_child = right;
-            (left, right) = self.turn(at)?;
+            (left, right) = self.next_page(at)?;
             self.levels[at].unpacked.first_child = first_child;
         }
         let what = format!("a tree has {LEVELS_MAX} levels at most: make one of shorter keys");

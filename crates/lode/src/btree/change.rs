@@ -7,7 +7,7 @@ use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 use super::admit;
-use super::layout::{Corruption, Header, KEY_BYTES_MAX, LEVELS_MAX, ROOM_BYTES, kind, slots_at};
+use super::layout::{Corruption, Header, KEY_BYTES_MAX, LEVELS_MAX, USABLE_BYTES, kind, slots_at};
 use super::node::{self, Left};
 use super::search;
 use super::split::{Bias, Split};
@@ -18,7 +18,7 @@ type Path = Vec<(PageNumber, usize)>;
 
 /// Two neighbours are merged if the page that results has this much or less: a page that is full
 /// at once would be split again by the next insertion.
-const MERGED_BYTES_MAX: usize = super::layout::offset::PREFIX + ROOM_BYTES * 7 / 8;
+const MERGED_BYTES_MAX: usize = super::layout::offset::PREFIX + USABLE_BYTES * 7 / 8;
 
 /// Put an entry into the tree; answers the value that was there before, which stays unless
 /// `replace`.

@@ -67,30 +67,30 @@ impl<P: PageRead> Walk<'_, P> {
         low: Option<&[u8]>,
         high: Option<&[u8]>,
     ) -> Result<()> {
-        let damaged = |how: &str| Err(LodeError::corrupt_page(page, how));
+        let corrupt = |how: &str| Err(LodeError::corrupt_page(page, how));
         let unpacked = UnpackedNode::read(self.pages, page)?;
         if unpacked.level != level || unpacked.file != self.file {
-            return damaged("its level or file is another than above it");
+            return corrupt("its level or file is another than above it");
         }
         if let Some(last) = unpacked.count().checked_sub(1) {
             let below = low.is_some_and(|low| unpacked.key(0) < low);
             if below || high.is_some_and(|high| unpacked.key(last) >= high) {
-                return damaged("its keys do not lie between the separators above it");
+                return corrupt("its keys do not lie between the separators above it");
             }
         }
         if level > 0 {
             self.census.inner_pages += 1;
             if unpacked.next != NO_PAGE || unpacked.previous != NO_PAGE {
-                return damaged("an inner page is in a chain");
+                return corrupt("an inner page is in a chain");
             }
             return self.children(&unpacked, low, high);
         }
         if unpacked.count() == 0 {
-            return damaged("a leaf is empty");
+            return corrupt("a leaf is empty");
         }
         let first = self.leaf == NO_PAGE;
         if unpacked.previous != self.leaf || !first && self.next != page {
-            return damaged("it is not where the chain of leaves has it");
+            return corrupt("it is not where the chain of leaves has it");
         }
         (self.leaf, self.next) = (page, unpacked.next);
         self.census.leaves += 1;

@@ -52,7 +52,7 @@ pub(super) const INNER_SLOT_BYTES: usize = 12;
 pub(super) const LENGTH_BYTES: usize = 2;
 
 /// The bytes that a page has for its prefix, its slots and its bodies.
-pub(super) const ROOM_BYTES: usize = PAGE_BYTES - offset::PREFIX;
+pub(super) const USABLE_BYTES: usize = PAGE_BYTES - offset::PREFIX;
 
 const _: () = {
     assert!(offset::PREFIX_BYTES == page::HEADER_BYTES);
@@ -66,7 +66,7 @@ const _: () = {
     // is too much for one side and what is too much for the other, and no entry is longer than
     // that. Three bytes are lost at most in front of the slots.
     let entry = LEAF_SLOT_BYTES + LENGTH_BYTES + KEY_BYTES_MAX + VALUE_BYTES_MAX;
-    assert!(2 * (ROOM_BYTES - 3) - (ROOM_BYTES + entry) >= entry);
+    assert!(2 * (USABLE_BYTES - 3) - (USABLE_BYTES + entry) >= entry);
 };
 
 /// Where the slots begin behind a prefix of that length.

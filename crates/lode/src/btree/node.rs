@@ -4,13 +4,13 @@ use crate::page::{self, PAGE_BYTES, PageBytes, u16_at, u32_at};
 use crate::page_mut::PageMut;
 
 use super::layout::{
-    Corruption, Header, LENGTH_BYTES, ROOM_BYTES, VALUE_BYTES_MAX, body_bytes, offset, slot,
+    Corruption, Header, LENGTH_BYTES, USABLE_BYTES, VALUE_BYTES_MAX, body_bytes, offset, slot,
     slot_bytes,
 };
 use super::unpacked_node::{Item, UnpackedNode, write_entry};
 
 /// A page that is used less than this should be merged with a neighbour.
-const UNDERFULL_BYTES: usize = offset::PREFIX + ROOM_BYTES / 3;
+const UNDERFULL_BYTES: usize = offset::PREFIX + USABLE_BYTES / 3;
 
 /// Put an entry at `position`, in place of the one there with the same key if `replace`. Answers
 /// the overfull node, unpacked, if there is no room; the page is then as it was or lacks the

@@ -106,7 +106,7 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
 
     /// The first position from `from` on whose head is not below `limit`. Each round reads seven
     /// heads that do not depend on each other, so that the processor fetches them at once, and how
-    /// many rounds there are follows from `count` alone, so that it guesses no branch wrong.
+    /// many rounds there are follows from `count` alone, so that it predicts every branch.
     #[inline]
     fn bound(self, from: usize, count: usize, limit: u64) -> usize {
         let passed = |position| usize::from(u64::from(self.head(position)) < limit);

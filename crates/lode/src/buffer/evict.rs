@@ -22,10 +22,10 @@ const TOGETHER_DIVISOR: usize = 64;
 const CANDIDATES_FOR_EACH: usize = 4;
 
 /// Rounds in which every page in memory was latched, until it is believed that this will not end.
-/// Each lets other threads run; a latch is for less than one such turn.
+/// Each lets other threads run; a latch is for less time than that.
 const ROUNDS_ALL_LATCHED_MAX: u32 = 10_000;
 
-/// The fate of a page that should go.
+/// The outcome for a page that should go.
 pub(super) enum Outcome<'a> {
     /// It stays: in use, or used since the clock passed.
     Stays,
@@ -59,7 +59,7 @@ impl Drop for Staying<'_> {
 
 impl Buffer {
     /// Frames for at least one page: a permit to bring one in.
-    pub(super) fn make_room(&self) -> Result<Permit<'_>> {
+    pub(super) fn make_space(&self) -> Result<Permit<'_>> {
         let mut rounds_all_latched = 0;
         self.check_cap()?;
         let mut wait = Wait::new(self);
@@ -97,12 +97,12 @@ impl Buffer {
     /// A page that stays in memory although it was evicted breaks the cap: no more come then.
     fn note_dropped(&self, dropped: rustix::io::Result<()>) {
         if dropped.is_err() {
-            self.memory_kept.store(true, Ordering::Relaxed);
+            self.memory_retained.store(true, Ordering::Relaxed);
         }
     }
 
     fn check_cap(&self) -> Result<()> {
-        if !self.memory_kept.load(Ordering::Relaxed) {
+        if !self.memory_retained.load(Ordering::Relaxed) {
             return Ok(());
         }
         let what = "the system does not take the memory of evicted pages back, so the cap of \

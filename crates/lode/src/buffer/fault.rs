@@ -109,7 +109,7 @@ impl Buffer {
         if page >= self.pages_total() {
             return Err(beyond(page));
         }
-        let mut permit = self.make_room()?;
+        let mut permit = self.make_space()?;
         let Some(asked) = Claim::on(self, page, &mut permit) else { return Ok(()) };
         self.events.misses.add(1);
         let run = self.read_ahead.run_around(page, self.pages_total());

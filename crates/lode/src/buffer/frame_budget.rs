@@ -44,8 +44,8 @@ impl FrameBudget {
 
     /// Frames that are neither free nor lent, but for a moment's doubt.
     pub(super) fn pages_in_use(&self) -> usize {
-        let taken = self.pages_max - self.pages_free.load(Ordering::Relaxed);
-        taken.saturating_sub(self.lent.load(Ordering::Relaxed))
+        let in_use = self.pages_max - self.pages_free.load(Ordering::Relaxed);
+        in_use.saturating_sub(self.lent.load(Ordering::Relaxed))
     }
 
     pub(super) fn allow_lending(&self, frames: usize) {
@@ -53,7 +53,7 @@ impl FrameBudget {
     }
 
     /// Frames that are never lent.
-    pub(super) fn pages_kept(&self) -> usize {
+    pub(super) fn pages_retained(&self) -> usize {
         self.pages_max - self.lendable.load(Ordering::Relaxed)
     }
 

@@ -16,33 +16,33 @@ const HUGE_PAGES: u64 = (2 << 20) / PAGE_BYTES as u64;
 /// How far the reservations are backed so.
 pub(super) struct Huge {
     /// Memory pages that the cap has room for; 0 without the tactic.
-    room_pages: AtomicU64,
+    budget_pages: AtomicU64,
     backed: AtomicU32,
 }
 
 impl Huge {
     /// `room_pages`: what the cap holds.
-    pub(super) const fn new(room_pages: u64) -> Self {
-        Self { room_pages: AtomicU64::new(room_pages), backed: AtomicU32::new(0) }
+    pub(super) const fn new(budget_pages: u64) -> Self {
+        Self { budget_pages: AtomicU64::new(budget_pages), backed: AtomicU32::new(0) }
     }
 }
 
 /// How many pages from the first on are to be backed: all of a volume, or none.
-const fn backed(pages_total: PageNumber, room_pages: u64) -> PageNumber {
+const fn backed(pages_total: PageNumber, budget_pages: u64) -> PageNumber {
     let whole = (pages_total as u64).next_multiple_of(HUGE_PAGES);
-    if whole <= room_pages { whole as PageNumber } else { 0 }
+    if whole <= budget_pages { whole as PageNumber } else { 0 }
 }
 
 impl Buffer {
     /// The cap has room for no more than so many pages from now on.
-    pub(super) fn leave_huge(&self, room_pages: usize) {
-        self.huge.room_pages.fetch_min(room_pages as u64, Ordering::Relaxed);
+    pub(super) fn limit_huge(&self, budget_pages: usize) {
+        self.huge.budget_pages.fetch_min(budget_pages as u64, Ordering::Relaxed);
         self.back_with_huge();
     }
 
     /// Ask for huge pages, or for none any more, as the volume's length wants it.
     pub(super) fn back_with_huge(&self) {
-        let backed = backed(self.pages_total(), self.huge.room_pages.load(Ordering::Relaxed))
+        let backed = backed(self.pages_total(), self.huge.budget_pages.load(Ordering::Relaxed))
             .min(self.pages_max);
         let before = self.huge.backed.swap(backed, Ordering::Relaxed);
         if backed > before {

@@ -10,7 +10,7 @@ use super::{Buffer, Wait};
 use crate::page::PAGE_BYTES;
 
 /// Of the cache this part is never lent.
-const KEPT_DIVISOR: usize = 4;
+const RETAINED_DIVISOR: usize = 4;
 
 /// Rounds in which too few pages could go, until it is believed that this will not end. Each lets
 /// other threads run.
@@ -26,9 +26,9 @@ pub struct Frames {
 impl Frames {
     /// Have the frames of a buffer lent from now on.
     pub(crate) fn of(buffer: &Arc<Buffer>) -> Self {
-        let lendable = buffer.budget.pages_max() - buffer.budget.pages_max() / KEPT_DIVISOR;
+        let lendable = buffer.budget.pages_max() - buffer.budget.pages_max() / RETAINED_DIVISOR;
         buffer.budget.allow_lending(lendable);
-        buffer.leave_huge(buffer.budget.pages_max() - lendable);
+        buffer.limit_huge(buffer.budget.pages_max() - lendable);
         Self { buffer: Arc::downgrade(buffer), lendable }
     }
 

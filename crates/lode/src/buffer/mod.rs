@@ -103,7 +103,7 @@ pub struct Buffer {
     /// Of the volume, whatever disk it is on.
     syncs: Syncs,
     /// The system has not taken the memory of an evicted page back: the cap cannot be kept.
-    memory_kept: AtomicBool,
+    memory_retained: AtomicBool,
     pages_max: PageNumber,
     huge: Huge,
     read_ahead: ReadAhead,
@@ -155,7 +155,7 @@ impl Buffer {
             pages_total: AtomicU32::new(pages_total),
             growing: Mutex::new(0),
             syncs: Syncs::default(),
-            memory_kept: AtomicBool::new(false),
+            memory_retained: AtomicBool::new(false),
             pages_max,
             cache_bytes,
             events: Events::default(),

@@ -46,7 +46,7 @@ impl Buffer {
     /// One more page is pinned, unless there are too many.
     #[inline]
     fn note_pinned(&self, page: PageNumber) -> Result<()> {
-        let pages_max = self.budget.pages_kept() / PINNED_DIVISOR;
+        let pages_max = self.budget.pages_retained() / PINNED_DIVISOR;
         if self.pinned.0.fetch_add(1, Ordering::Relaxed) < pages_max {
             return Ok(());
         }

@@ -180,9 +180,9 @@ impl<A: Atomic> State<'_, A> {
     /// Own a readable page that nobody has pinned, not even to read it, if the word is still
     /// `word`. With `end_second_chance`, the latch counts as a use.
     pub(super) fn latch(self, word: Word, end_second_chance: bool) -> bool {
-        let kept = if end_second_chance { !(READABLE | SECOND_CHANCE) } else { !READABLE };
+        let retained = if end_second_chance { !(READABLE | SECOND_CHANCE) } else { !READABLE };
         let is_free = word.is_readable() && word.0 & (PINNED | PINS) == 0;
-        is_free && self.own(word, (word.0 & kept) | LATCHED)
+        is_free && self.own(word, (word.0 & retained) | LATCHED)
     }
 
     fn own(self, from: Word, to: u64) -> bool {

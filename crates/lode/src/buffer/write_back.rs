@@ -121,9 +121,9 @@ impl Buffer {
         let mut in_order: Vec<_> = pinned.iter_mut().collect();
         in_order.sort_unstable_by_key(|one| one.page());
         // Direct disks want aligned memory, which the room for one page more lets us choose.
-        let mut room = vec![0; (in_order.len() + 1) * PAGE_BYTES];
-        let aligned = room.as_ptr().align_offset(PAGE_BYTES);
-        let copies = &mut room[aligned..][..in_order.len() * PAGE_BYTES];
+        let mut buffer = vec![0; (in_order.len() + 1) * PAGE_BYTES];
+        let aligned = buffer.as_ptr().align_offset(PAGE_BYTES);
+        let copies = &mut buffer[aligned..][..in_order.len() * PAGE_BYTES];
         for (copy, one) in copies.chunks_exact_mut(PAGE_BYTES).zip(&in_order) {
             let copy = <&mut PageBytes>::try_from(copy).expect("a chunk is as long as a page");
             copy.copy_from_slice(&one[..]);

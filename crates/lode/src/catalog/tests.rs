@@ -25,7 +25,7 @@ fn what_is_created_is_found_and_numbered_from_1() {
 }
 
 #[test]
-fn every_field_is_kept() {
+fn every_field_is_retained() {
     let mut pages = empty();
     create(&mut pages, "first", FileKind::Hash).unwrap();
     let created = create(&mut pages, "grüße", FileKind::Objects).unwrap();

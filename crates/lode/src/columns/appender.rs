@@ -21,7 +21,7 @@ pub struct Appender {
     chunks: u32,
     pages: u32,
     /// Whether the last chunk has room.
-    has_room: bool,
+    has_space: bool,
 }
 
 impl Columns {
@@ -35,7 +35,7 @@ impl Columns {
             last: NO_PAGE,
             chunks: 0,
             pages: 0,
-            has_room: false,
+            has_space: false,
         }
     }
 }
@@ -68,17 +68,17 @@ impl Appender {
             return Ok(());
         }
         let root = self.columns.root;
-        let (before, with_room) = self
-            .columns
-            .read_root(pages, |view| (view.u32(root_offset::LAST), view.u32(root_offset::ROOM)))?;
+        let (before, with_space) = self.columns.read_root(pages, |view| {
+            (view.u32(root_offset::LAST), view.u32(root_offset::WITH_SPACE))
+        })?;
         if before != NO_PAGE {
             let first = self.first;
             pages.write(before, |bytes| bytes.put_u32(page::offset::NEXT, first))?;
         }
-        if self.has_room {
+        if self.has_space {
             pages.write(self.last, |bytes| {
                 bytes.put_u16(header_offset::LISTED, 1);
-                bytes.put_u32(page::offset::PREVIOUS, with_room);
+                bytes.put_u32(page::offset::PREVIOUS, with_space);
             })?;
         }
         pages.write(root, |bytes| {
@@ -86,8 +86,8 @@ impl Appender {
                 bytes.put_u32(root_offset::FIRST, self.first);
             }
             bytes.put_u32(root_offset::LAST, self.last);
-            if self.has_room {
-                bytes.put_u32(root_offset::ROOM, self.last);
+            if self.has_space {
+                bytes.put_u32(root_offset::WITH_SPACE, self.last);
             }
             add(bytes, root_offset::PAGES, self.pages);
             add(bytes, root_offset::CHUNKS, self.chunks);
@@ -125,7 +125,7 @@ impl Appender {
         self.last = chunk;
         self.chunks += 1;
         self.pages += 1 + listed.len() as u32;
-        self.has_room = count < shape.rows();
+        self.has_space = count < shape.rows();
         self.rows.clear();
         Ok(())
     }

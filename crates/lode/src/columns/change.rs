@@ -13,11 +13,11 @@ impl Columns {
     /// Put a row in, where there is room.
     pub fn insert(&self, pages: &mut impl PageWrite, row: &[u8]) -> Result<RecordId> {
         self.check_length(row)?;
-        let chunk = match self.read_root(pages, |view| view.u32(root_offset::ROOM))? {
+        let chunk = match self.read_root(pages, |view| view.u32(root_offset::WITH_SPACE))? {
             NO_PAGE => self.new_chunk(pages)?,
             chunk => chunk,
         };
-        let (position, becomes_full, next_with_room, listed) = {
+        let (position, becomes_full, next_with_space, listed) = {
             let bytes = copy(pages, chunk)?;
             let header = header_in(&bytes, chunk, self.file, self.shape.rows())?;
             let free = (0..self.shape.rows()).find(|&position| !header.is_live(position));
@@ -27,7 +27,7 @@ impl Columns {
             let pieces = self.shape.pieces(position);
             let listed: Vec<_> = pieces.map(|piece| header.listed(piece.place)).collect();
             let becomes_full = header.live() + 1 >= self.shape.rows();
-            (position, becomes_full, header.next_with_room(), listed)
+            (position, becomes_full, header.next_with_space(), listed)
         };
         let mut taken = Vec::new();
         for (piece, page) in self.shape.pieces(position).zip(listed) {
@@ -56,7 +56,7 @@ impl Columns {
             pages.write(self.root, |bytes| {
                 add(bytes, root_offset::PAGES, taken.len() as u32);
                 if becomes_full {
-                    bytes.put_u32(root_offset::ROOM, next_with_room);
+                    bytes.put_u32(root_offset::WITH_SPACE, next_with_space);
                 }
             })?;
         }
@@ -95,7 +95,7 @@ impl Columns {
     pub fn delete(&self, pages: &mut impl PageWrite, id: RecordId) -> Result<()> {
         self.pages_of(pages, id)?;
         let is_listed = pages.read(id.page, |view| view.u16(header_offset::LISTED) != 0)?;
-        let next = self.read_root(pages, |view| view.u32(root_offset::ROOM))?;
+        let next = self.read_root(pages, |view| view.u32(root_offset::WITH_SPACE))?;
         pages.write(id.page, |bytes| {
             set_live(bytes, id.slot.into(), false);
             if !is_listed {
@@ -104,7 +104,7 @@ impl Columns {
             }
         })?;
         if !is_listed {
-            pages.write(self.root, |bytes| bytes.put_u32(root_offset::ROOM, id.page))?;
+            pages.write(self.root, |bytes| bytes.put_u32(root_offset::WITH_SPACE, id.page))?;
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Columns {
                 bytes.put_u32(root_offset::FIRST, chunk);
             }
             bytes.put_u32(root_offset::LAST, chunk);
-            bytes.put_u32(root_offset::ROOM, chunk);
+            bytes.put_u32(root_offset::WITH_SPACE, chunk);
             add(bytes, root_offset::PAGES, 1);
             add(bytes, root_offset::CHUNKS, 1);
         })?;

@@ -35,12 +35,12 @@ impl Columns {
     pub fn check(&self, pages: &impl PageRead) -> Result<u64> {
         self.check_widths(pages)?;
         let (mut rows, mut last, mut chunks) = (0, NO_PAGE, 0);
-        let (mut seen, mut with_room) = (BTreeSet::new(), BTreeSet::new());
+        let (mut seen, mut with_space) = (BTreeSet::new(), BTreeSet::new());
         self.each_chunk(pages, |chunk, header| {
             (chunks, last) = (chunks + 1, chunk);
             rows += header.live() as u64;
             if header.is_listed() {
-                with_room.insert(chunk);
+                with_space.insert(chunk);
             }
             if !seen.insert(chunk) {
                 return Err(Corruption("it is chained twice").on(chunk));
@@ -54,14 +54,14 @@ impl Columns {
         if found != (last, chunks, seen.len() as u32) {
             return Err(Corruption("it counts other chunks or pages").on(self.root));
         }
-        let mut chunk = self.read_root(pages, |view| view.u32(root_offset::ROOM))?;
+        let mut chunk = self.read_root(pages, |view| view.u32(root_offset::WITH_SPACE))?;
         while chunk != NO_PAGE {
-            if !with_room.remove(&chunk) {
+            if !with_space.remove(&chunk) {
                 return Err(Corruption("a list of chunks with room leads there").on(chunk));
             }
             chunk = pages.read(chunk, |view| view.u32(page::offset::PREVIOUS))?;
         }
-        match with_room.first() {
+        match with_space.first() {
             None => Ok(rows),
             Some(&chunk) => Err(Corruption("it is on no list and says that it is").on(chunk)),
         }

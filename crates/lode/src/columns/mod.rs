@@ -51,7 +51,7 @@ mod level {
 mod root_offset {
     pub(super) const FIRST: usize = 32;
     pub(super) const LAST: usize = 36;
-    pub(super) const ROOM: usize = 40;
+    pub(super) const WITH_SPACE: usize = 40;
     /// As in the root of a heap: who counts pages does not ask which of them it is.
     pub(super) const PAGES: usize = 44;
     pub(super) const CHUNKS: usize = 48;

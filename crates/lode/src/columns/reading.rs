@@ -112,7 +112,7 @@ impl Header<'_> {
         page::u16_at(self.bytes, header_offset::LISTED) != 0
     }
 
-    pub(super) fn next_with_room(&self) -> PageNumber {
+    pub(super) fn next_with_space(&self) -> PageNumber {
         page::u32_at(self.bytes, page::offset::PREVIOUS)
     }
 }

@@ -222,7 +222,7 @@ fn what_cannot_be_a_file_of_columns_is_refused() {
 }
 
 #[test]
-fn damage_is_told() {
+fn damage_is_reported() {
     type Damage = fn(&mut PageMut<'_>);
     let damages: [(&str, Damage); 4] = [
         ("rows", |bytes| bytes.put_u8(header_offset::BITS, bytes[header_offset::BITS] ^ 1)),

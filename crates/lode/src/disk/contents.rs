@@ -114,12 +114,12 @@ impl Contents {
         self.chunks.truncate(len_bytes.div_ceil(CHUNK_BYTES as u64) as usize);
         // Bytes that are cut must not come back when the file grows again.
         let last = (len_bytes / CHUNK_BYTES as u64) as usize;
-        let kept_bytes = (len_bytes % CHUNK_BYTES as u64) as usize;
+        let retained_bytes = (len_bytes % CHUNK_BYTES as u64) as usize;
         if let Some(slot) = self.chunks.get_mut(last)
             && slot.is_some()
             && len_bytes < self.len_bytes
         {
-            changed(slot)[kept_bytes..].fill(0);
+            changed(slot)[retained_bytes..].fill(0);
         }
         self.len_bytes = len_bytes;
         Ok(())

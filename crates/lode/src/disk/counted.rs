@@ -106,7 +106,7 @@ mod tests {
     use crate::disk::tests::{behaves_like_a_model, ends_where_it_ends};
 
     #[test]
-    fn hands_every_call_on() {
+    fn passes_every_call_on() {
         let disk = CountedDisk::new(Arc::new(Memory::new()));
         behaves_like_a_model(&disk, 1);
         ends_where_it_ends(&disk);

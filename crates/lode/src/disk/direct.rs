@@ -129,9 +129,9 @@ mod tests {
     fn a_long_read_leaves_its_ring_to_the_next() {
         let Some((_folder, file)) = created() else { return };
         file.set_len(1 << 20).unwrap();
-        let mut room = Aligned::new(1 << 20);
+        let mut buffer = Aligned::new(1 << 20);
         for _ in 0..3 {
-            file.read(0, room.bytes()).unwrap();
+            file.read(0, buffer.bytes()).unwrap();
             assert_eq!(file.rings.idle_count(), usize::from(!file.rings.is_refused()));
         }
     }
@@ -140,8 +140,8 @@ mod tests {
     fn what_is_not_aligned_is_refused_by_name() {
         let Some((_folder, file)) = created() else { return };
         file.set_len(8192).unwrap();
-        let mut room = Aligned::new(8192);
-        let bytes = room.bytes();
+        let mut buffer = Aligned::new(8192);
+        let bytes = buffer.bytes();
         for (refused, word) in [
             (file.read(512, &mut bytes[..4096]), "offset"),
             (file.read(0, &mut bytes[..512]), "length"),
@@ -166,21 +166,21 @@ mod tests {
         let plain = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         plain.write_all_at(&vec![7; 700_100], 0).unwrap();
         let file = DirectFile::open(&path).unwrap();
-        let mut room = Aligned::new(172 * 4096);
-        let ended = file.read(0, room.bytes()).unwrap_err();
+        let mut buffer = Aligned::new(172 * 4096);
+        let ended = file.read(0, buffer.bytes()).unwrap_err();
         assert_eq!(ended.kind(), io::ErrorKind::UnexpectedEof);
-        file.read(0, &mut room.bytes()[..170 * 4096]).unwrap();
-        assert!(room.bytes()[..170 * 4096].iter().all(|&byte| byte == 7));
+        file.read(0, &mut buffer.bytes()[..170 * 4096]).unwrap();
+        assert!(buffer.bytes()[..170 * 4096].iter().all(|&byte| byte == 7));
     }
 
     #[test]
     fn many_threads_read_at_once() {
         let Some((_folder, file)) = created() else { return };
-        let mut room = Aligned::new(2 << 20);
-        for (page, bytes) in room.bytes().chunks_exact_mut(4096).enumerate() {
+        let mut buffer = Aligned::new(2 << 20);
+        for (page, bytes) in buffer.bytes().chunks_exact_mut(4096).enumerate() {
             bytes.fill(page as u8);
         }
-        file.write(0, room.bytes()).unwrap();
+        file.write(0, buffer.bytes()).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -198,8 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_without_direct_io_is_told() {
-        let told = DirectFile::open_read_only(Path::new("/proc/self/limits")).unwrap_err();
-        assert!(matches!(told, LodeError::Tactic { what } if what.contains("disk=buffered")));
+    fn a_file_system_without_direct_io_is_reported() {
+        let reported = DirectFile::open_read_only(Path::new("/proc/self/limits")).unwrap_err();
+        assert!(matches!(reported, LodeError::Tactic { what } if what.contains("disk=buffered")));
     }
 }

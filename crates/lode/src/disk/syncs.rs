@@ -64,15 +64,15 @@ mod tests {
                     *lock.lock().unwrap() = true;
                     begun.notify_all();
                     // Time for the other to begin, and to succeed, where nothing holds it back.
-                    let held = lock.lock().unwrap();
+                    let guard = lock.lock().unwrap();
                     let is_alone = |_: &mut bool| under_way.load(Ordering::SeqCst) == 1;
                     let wait = Duration::from_millis(50);
-                    drop(begun.wait_timeout_while(held, wait, is_alone).unwrap());
+                    drop(begun.wait_timeout_while(guard, wait, is_alone).unwrap());
                     failing()
                 })
             });
-            let held = begun.wait_while(lock.lock().unwrap(), |has_begun| !*has_begun).unwrap();
-            drop(held);
+            let guard = begun.wait_while(lock.lock().unwrap(), |has_begun| !*has_begun).unwrap();
+            drop(guard);
             let second = syncs.run(|| {
                 under_way.fetch_add(1, Ordering::SeqCst);
                 begun.notify_all();

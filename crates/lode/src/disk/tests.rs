@@ -39,8 +39,8 @@ pub(crate) fn behaves_like_a_model(disk: &dyn Disk, grain: usize) {
     disk.set_len(0).unwrap();
     for step in 0..300 {
         let offset = random.below(20 * 4096 / grain) * grain;
-        let mut room = Aligned::new(random.below(5 * 4096 / grain) * grain);
-        let bytes = room.bytes();
+        let mut buffer = Aligned::new(random.below(5 * 4096 / grain) * grain);
+        let bytes = buffer.bytes();
         let end = offset + bytes.len();
         match random.below(10) {
             0..4 => {
@@ -80,11 +80,11 @@ pub(crate) fn behaves_like_a_model(disk: &dyn Disk, grain: usize) {
 pub(crate) fn ends_where_it_ends(disk: &dyn Disk) {
     disk.set_len(0).unwrap();
     disk.set_len(5 * 4096).unwrap();
-    let mut room = Aligned::new(2 * 4096);
-    disk.read(3 * 4096, room.bytes()).unwrap();
-    assert!(room.bytes().iter().all(|&byte| byte == 0));
-    let beyond = disk.read(4 * 4096, room.bytes()).unwrap_err();
+    let mut buffer = Aligned::new(2 * 4096);
+    disk.read(3 * 4096, buffer.bytes()).unwrap();
+    assert!(buffer.bytes().iter().all(|&byte| byte == 0));
+    let beyond = disk.read(4 * 4096, buffer.bytes()).unwrap_err();
     assert_eq!(beyond.kind(), io::ErrorKind::UnexpectedEof);
-    let beyond = disk.read(5 * 4096, room.bytes()).unwrap_err();
+    let beyond = disk.read(5 * 4096, buffer.bytes()).unwrap_err();
     assert_eq!(beyond.kind(), io::ErrorKind::UnexpectedEof);
 }

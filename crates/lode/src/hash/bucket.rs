@@ -108,7 +108,7 @@ pub(super) const fn middle(count: usize) -> [usize; 2] {
 }
 
 /// Divide the full bucket of this hash, or give it a further page.
-pub(super) fn make_room<P: PageWrite>(pages: &mut P, root: PageNumber, hash: u64) -> Result<()> {
+pub(super) fn make_space<P: PageWrite>(pages: &mut P, root: PageNumber, hash: u64) -> Result<()> {
     let place = directory::locate(pages, root, hash)?;
     let first = copy(pages, place.bucket)?;
     let (depth, next) = (table::depth(&first), table::next(&first));

@@ -98,8 +98,9 @@ impl<P: PageRead> Walk<'_, P> {
         for place in 0_u32.. {
             let bytes = bucket::copy(self.pages, page)?;
             self.meet(page, &bytes)?;
-            let fault = table::fault(&bytes).or_else(|| fault_of_place(&bytes, place, depth));
-            if let Some(how) = fault {
+            let corruption =
+                table::corruption(&bytes).or_else(|| corruption_of_place(&bytes, place, depth));
+            if let Some(how) = corruption {
                 return Err(LodeError::corrupt_page(page, how));
             }
             hashes.extend(table::entries(&bytes).map(|(key, _)| mix(key)));
@@ -119,7 +120,7 @@ impl<P: PageRead> Walk<'_, P> {
 }
 
 /// All pages of a bucket are full, save the second, and the first if it is alone.
-fn fault_of_place(bytes: &PageBytes, place: u32, depth: u32) -> Option<&'static str> {
+fn corruption_of_place(bytes: &PageBytes, place: u32, depth: u32) -> Option<&'static str> {
     let is_full = table::count(bytes) == ENTRIES_MAX;
     let is_alone = place == 0 && table::next(bytes) == NO_PAGE;
     if table::depth(bytes) != depth || depth > DEPTH_MAX {

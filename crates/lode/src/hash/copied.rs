@@ -45,7 +45,7 @@ impl Directory {
         }
         let cells = directory::buckets(pages, root)?;
         if cells.contains(&NO_PAGE) {
-            return Err(directory::damaged(root));
+            return Err(directory::corrupt(root));
         }
         Ok(Self { depth, cells, ..copied })
     }

@@ -47,7 +47,7 @@ pub(super) fn locate<P: PageRead>(pages: &P, root: PageNumber, hash: u64) -> Res
         (header, cell(view, if is_here { index } else { index >> CELLS_BITS }))
     })?;
     if !header.is_root() || cell == NO_PAGE {
-        return Err(damaged(root));
+        return Err(corrupt(root));
     }
     let depth = header.depth;
     if depth <= CELLS_BITS {
@@ -86,7 +86,7 @@ pub(super) fn point<P: PageWrite>(
             pages.read(root, |view| cell(view, index / CELLS))?
         };
         if page == NO_PAGE {
-            return Err(damaged(root));
+            return Err(corrupt(root));
         }
         pages.write(page, |bytes| {
             for index in index..end {
@@ -101,7 +101,7 @@ pub(super) fn point<P: PageWrite>(
 /// Bits that the directory tells apart.
 pub(super) fn depth<P: PageRead>(pages: &P, root: PageNumber) -> Result<u32> {
     let header = pages.read(root, Header::of)?;
-    if header.is_root() { Ok(header.depth) } else { Err(damaged(root)) }
+    if header.is_root() { Ok(header.depth) } else { Err(corrupt(root)) }
 }
 
 /// The file that the index belongs to, as any of its pages says.
@@ -218,7 +218,7 @@ impl Header {
 fn cell_of<P: PageRead>(pages: &P, page: PageNumber, index: usize) -> Result<PageNumber> {
     let (kind, cell) = pages.read(page, |view| (view.kind(), cell(view, index)))?;
     if kind != PageKind::HashDirectory as u8 || cell == NO_PAGE {
-        return Err(damaged(page));
+        return Err(corrupt(page));
     }
     Ok(cell)
 }
@@ -226,7 +226,7 @@ fn cell_of<P: PageRead>(pages: &P, page: PageNumber, index: usize) -> Result<Pag
 fn directory_page<P: PageRead>(pages: &P, page: PageNumber) -> Result<Box<PageBytes>> {
     let bytes = pages.read(page, super::copy)?;
     if bytes[page::offset::KIND] != PageKind::HashDirectory as u8 {
-        return Err(damaged(page));
+        return Err(corrupt(page));
     }
     Ok(bytes)
 }
@@ -250,6 +250,6 @@ const fn cell_at(index: usize) -> usize {
 }
 
 #[cold]
-pub(super) fn damaged(page: PageNumber) -> LodeError {
+pub(super) fn corrupt(page: PageNumber) -> LodeError {
     LodeError::corrupt_page(page, "a hash index's directory leads there, and it is no part of one")
 }

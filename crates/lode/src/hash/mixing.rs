@@ -30,5 +30,6 @@ pub(super) fn unmix(hash: u64) -> u64 {
 /// Newton's iteration: each round doubles the bits that are right.
 #[cfg(test)]
 fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |guess, _| guess.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(guess))))
+    (0..6)
+        .fold(odd, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }

@@ -193,7 +193,7 @@ impl Hash {
                 },
                 Change::Foreign => return Err(bucket::foreign(first)),
             }
-            bucket::make_room(pages, self.root, hash)?;
+            bucket::make_space(pages, self.root, hash)?;
             first = directory::locate(pages, self.root, hash)?.bucket;
         }
         Err(bucket::misplaced(first))

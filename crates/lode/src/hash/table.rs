@@ -160,7 +160,7 @@ pub(super) fn set_next(bytes: &mut PageMut<'_>, next: PageNumber) {
 }
 
 /// The defect of the page's table, if it has one.
-pub(super) fn fault(bytes: &PageBytes) -> Option<&'static str> {
+pub(super) fn corruption(bytes: &PageBytes) -> Option<&'static str> {
     let used = (0..SLOTS).filter(|&slot| is_used(bytes, slot)).count();
     let bits: u32 = (0..USED_WORDS).map(|word| used_word(bytes, word).count_ones()).sum();
     let is_reached = |slot: usize| {
@@ -202,8 +202,8 @@ fn remove_at(bytes: &mut PageMut<'_>, slot: usize) {
     let mut group = slot / GROUP_SLOTS;
     for _ in 1..GROUPS {
         // Nothing has gone on beyond a group that had room before this.
-        let room = slots_of(group).filter(|&slot| slot != hole && !is_used(bytes, slot)).count();
-        if room > 0 {
+        let empty = slots_of(group).filter(|&slot| slot != hole && !is_used(bytes, slot)).count();
+        if empty > 0 {
             break;
         }
         group = behind(group);

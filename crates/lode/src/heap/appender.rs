@@ -64,7 +64,7 @@ impl Appender {
         let slot = if let Some(slot) = self.reserve(len)? {
             slot
         } else {
-            self.turn(pages)?;
+            self.next_page(pages)?;
             self.reserve(len)?.expect("a record that is not too long fits an empty page")
         };
         let id = RecordId { page: self.page, slot };
@@ -115,7 +115,7 @@ impl Appender {
     }
 
     /// Put the full page in its place, and begin the next.
-    fn turn(&mut self, pages: &mut impl PageWrite) -> Result<()> {
+    fn next_page(&mut self, pages: &mut impl PageWrite) -> Result<()> {
         let next = pages.allocate(self.heap.file, PageKind::Heap)?;
         self.filling.page_mut().put_u32(offset::FOLLOWING, next);
         self.put(pages, page_state::UNLISTED)?;
@@ -141,7 +141,7 @@ impl Appender {
     fn put(&mut self, pages: &mut impl PageWrite, state: u8) -> Result<()> {
         let filled = &mut *self.filling;
         filled[page::offset::LEVEL] = state;
-        let class = class_of(slotted::room_in(filled).map_err(|how| how.on(self.page))?);
+        let class = class_of(slotted::free_space_in(filled).map_err(|how| how.on(self.page))?);
         // The checksum and the position in the log are the layer's below.
         let own = page::offset::KIND..;
         pages.write(self.page, |bytes| bytes.put(own.start, &filled[own]))?;

@@ -80,7 +80,7 @@ impl Found {
         slotted::check(bytes)?;
         let state = bytes[page::offset::LEVEL];
         let is_state = state <= free_space::CLASSES || state == free_space::page_state::CURRENT;
-        if !is_state || state < free_space::class_of(slotted::room_in(bytes)?) {
+        if !is_state || state < free_space::class_of(slotted::free_space_in(bytes)?) {
             return Err(Corruption("its class is not that of its room"));
         }
         self.states.insert(page, state);

@@ -56,8 +56,8 @@ const _: () = assert!(CLASSES as usize * CLASS_BYTES > slotted::RECORD_BYTES_MAX
 const _: () = assert!(CLASSES < page_state::CURRENT);
 
 /// The highest class that a page with room for a record of that length belongs to.
-pub(super) fn class_of(room_bytes: usize) -> u8 {
-    if room_bytes >= slotted::RECORD_BYTES_MAX { CLASSES } else { (room_bytes / CLASS_BYTES) as u8 }
+pub(super) fn class_of(free_bytes: usize) -> u8 {
+    if free_bytes >= slotted::RECORD_BYTES_MAX { CLASSES } else { (free_bytes / CLASS_BYTES) as u8 }
 }
 
 /// The lowest class in which a record of that length fits for certain.
@@ -100,20 +100,20 @@ impl Heap {
         pages: &mut impl PageWrite,
         record: &[u8],
         flags: u8,
-        near: Option<PageNumber>,
+        allocation_hint: Option<PageNumber>,
     ) -> Result<RecordId> {
-        if let Some(near) = near {
+        if let Some(allocation_hint) = allocation_hint {
             // Read first, so that a page without room is not marked as changed.
-            let room = pages.read(near, |view| {
+            let free_bytes = pages.read(allocation_hint, |view| {
                 let file = view.u32(page::offset::FILE);
                 let is_own = self.owns(view.kind(), file, view.level());
-                if is_own { slotted::room(view) } else { 0 }
+                if is_own { slotted::free_space(view) } else { 0 }
             })?;
-            if room > 0
-                && room >= record.len()
-                && let Some(slot) = self.insert_into(pages, near, record, flags)?
+            if free_bytes > 0
+                && free_bytes >= record.len()
+                && let Some(slot) = self.insert_into(pages, allocation_hint, record, flags)?
             {
-                return Ok(RecordId { page: near, slot });
+                return Ok(RecordId { page: allocation_hint, slot });
             }
         }
         let mut current = self.root_field(pages, offset::CURRENT)?;
@@ -161,7 +161,7 @@ impl Heap {
                 return Err(Corruption("it is not one of its heap's pages"));
             }
             let result = change(bytes)?;
-            Ok((result, bytes[page::offset::LEVEL], class_of(slotted::room_in(bytes)?)))
+            Ok((result, bytes[page::offset::LEVEL], class_of(slotted::free_space_in(bytes)?)))
         })?;
         let (result, listed, class) = changed.map_err(|corruption| corruption.on(page))?;
         if listed < class {
@@ -177,7 +177,7 @@ impl Heap {
     pub(super) fn retire(self, pages: &mut impl PageWrite, current: PageNumber) -> Result<()> {
         let class = pages.write(current, |bytes| {
             bytes.put_u8(page::offset::LEVEL, page_state::UNLISTED);
-            slotted::room_in(bytes).map(class_of)
+            slotted::free_space_in(bytes).map(class_of)
         })?;
         match class.map_err(|corruption| corruption.on(current))? {
             0 => Ok(()),
@@ -205,7 +205,7 @@ impl Heap {
                 if page == NO_PAGE {
                     break;
                 }
-                let now = class_of(pages.read(page, slotted::room)?);
+                let now = class_of(pages.read(page, slotted::free_space)?);
                 self.unlist(pages, page, class)?;
                 if now >= class {
                     return Ok(Some(page));

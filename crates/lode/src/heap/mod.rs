@@ -199,10 +199,10 @@ impl Heap {
         self,
         pages: &mut impl PageWrite,
         record: &[u8],
-        near: Option<PageNumber>,
+        allocation_hint: Option<PageNumber>,
     ) -> Result<RecordId> {
         check_length(record.len())?;
-        self.put(pages, &tagged(0, record), flag::RECORD, near)
+        self.put(pages, &tagged(0, record), flag::RECORD, allocation_hint)
     }
 
     /// Put another record, of any length, in the place of one. It keeps its id.

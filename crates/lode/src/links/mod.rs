@@ -373,7 +373,7 @@ fn stray(error: LodeError, id: RecordId) -> LodeError {
 /// is shorter than the steps to come).
 #[derive(Default)]
 struct Ring {
-    kept: Option<RecordId>,
+    retained: Option<RecordId>,
     steps: u64,
     steps_max: u64,
 }
@@ -381,12 +381,12 @@ struct Ring {
 impl Ring {
     #[inline]
     fn step(&mut self, child: RecordId) -> Result<()> {
-        if self.kept == Some(child) {
+        if self.retained == Some(child) {
             return Err(Corruption("its list runs in a circle").in_record(child));
         }
         self.steps += 1;
         if self.steps > self.steps_max {
-            (self.kept, self.steps, self.steps_max) = (Some(child), 0, self.steps_max * 2 + 1);
+            (self.retained, self.steps, self.steps_max) = (Some(child), 0, self.steps_max * 2 + 1);
         }
         Ok(())
     }

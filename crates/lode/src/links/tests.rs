@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_links_are_told_and_never_loop(
+    fn damaged_links_are_reported_and_never_loop(
         changes in prop::collection::vec((0..12_usize, 0..4_usize, 0..14_usize), 1..4),
         garbage in any::<u64>(),
         child in 0..10_usize,
@@ -251,7 +251,7 @@ fn damage_is_named() {
         }
         (base, children)
     };
-    let told = |how: &str, damage: &dyn Fn(&mut Base, &[RecordId])| {
+    let reported = |how: &str, damage: &dyn Fn(&mut Base, &[RecordId])| {
         let (mut base, children) = list_of_three();
         damage(&mut base, &children);
         let list = base.lists[0];
@@ -262,22 +262,22 @@ fn damage_is_named() {
         let reference = value.map(Reference::to);
         put(&mut base.pages, base.lists[0].children, child, at, reference).unwrap();
     };
-    told("its list runs in a circle", &|base, children| {
+    reported("its list runs in a circle", &|base, children| {
         set(base, children[2], offset::NEXT, Some(children[1]));
     });
-    told("links lead to it and it is not there", &|base, children| {
+    reported("links lead to it and it is not there", &|base, children| {
         base.lists[0].children.delete(&mut base.pages, children[1]).unwrap();
     });
-    told("it is in the list of another parent", &|base, children| {
+    reported("it is in the list of another parent", &|base, children| {
         set(base, children[1], offset::PARENT, Some(base.parts[1]));
     });
-    told("its list ends at another child than its last", &|base, children| {
+    reported("its list ends at another child than its last", &|base, children| {
         set(base, children[1], offset::NEXT, Some(base.parts[0]));
     });
-    told("its links are no references", &|base, children| {
+    reported("its links are no references", &|base, children| {
         set(base, children[1], offset::NEXT, None);
     });
-    told("it is too short for its links", &|base, children| {
+    reported("it is too short for its links", &|base, children| {
         base.lists[0].children.update(&mut base.pages, children[1], &[0; 15]).unwrap();
     });
 }

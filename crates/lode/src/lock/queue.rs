@@ -30,14 +30,14 @@ pub(super) struct Queue {
 impl Queue {
     /// Take it at once, if that is fair.
     pub(super) fn take(&mut self, claim: Claim) -> bool {
-        let Some(held) = self.held(claim.transaction) else {
+        let Some(mode_of) = self.mode_of(claim.transaction) else {
             let free = self.line.is_empty() && self.compatible(claim);
             if free {
                 self.holders.push(claim);
             }
             return free;
         };
-        if held >= claim.mode {
+        if mode_of >= claim.mode {
             return true;
         }
         let free = self.compatible(claim);
@@ -49,7 +49,7 @@ impl Queue {
 
     /// Get in line.
     pub(super) fn wait(&mut self, claim: Claim) {
-        if self.held(claim.transaction).is_some() {
+        if self.mode_of(claim.transaction).is_some() {
             self.line.push_front(claim);
         } else {
             self.line.push_back(claim);
@@ -96,7 +96,7 @@ impl Queue {
         self.holders.is_empty() && self.line.is_empty()
     }
 
-    fn held(&self, transaction: TransactionNumber) -> Option<Mode> {
+    fn mode_of(&self, transaction: TransactionNumber) -> Option<Mode> {
         let claim = self.holders.iter().find(|claim| claim.transaction == transaction)?;
         Some(claim.mode)
     }

@@ -62,7 +62,7 @@ fn a_reader_does_not_overtake_a_waiting_writer_but_an_upgrade_does() {
 }
 
 #[test]
-fn of_two_in_a_circle_the_younger_is_told() {
+fn of_two_in_a_circle_the_younger_is_reported() {
     for older_waits_first in [true, false] {
         let locks = Locks::new();
         locks.acquire(1, A, Mode::Exclusive).unwrap();
@@ -75,9 +75,9 @@ fn of_two_in_a_circle_the_younger_is_told() {
                 if older_waits_first {
                     await_waiting(locks, 1);
                 }
-                let told = locks.acquire(2, A, Mode::Shared);
+                let reported = locks.acquire(2, A, Mode::Shared);
                 locks.release(2, [B]);
-                told
+                reported
             });
             ready.wait();
             if !older_waits_first {
@@ -105,11 +105,11 @@ fn two_who_both_want_more_of_one_page_are_a_circle() {
 }
 
 #[test]
-fn a_thread_that_waits_for_itself_is_told() {
+fn a_thread_that_waits_for_itself_is_reported() {
     let locks = Locks::new();
     locks.acquire(1, Resource::Volume, Mode::Shared).unwrap();
-    let told = locks.acquire(2, Resource::Volume, Mode::Exclusive);
-    assert!(matches!(told, Err(LodeError::Deadlock)));
+    let reported = locks.acquire(2, Resource::Volume, Mode::Exclusive);
+    assert!(matches!(reported, Err(LodeError::Deadlock)));
     locks.release(2, []);
     locks.release(1, [Resource::Volume]);
     locks.acquire(3, Resource::Volume, Mode::Exclusive).unwrap();

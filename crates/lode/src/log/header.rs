@@ -99,7 +99,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|&field| u64::from_le_bytes(field))
 }
 
-/// Both slots, and whose turn it is.
+/// Both slots, and the one to be written next.
 pub(super) struct Slots {
     block: Blocks,
     next: usize,
@@ -116,7 +116,7 @@ impl Slots {
     /// Read them, and say which header holds: of those that are whole the one with the higher
     /// epoch, and then with the later checkpoint.
     pub fn read(disk: &dyn Disk) -> Result<(Self, Header)> {
-        let damaged =
+        let corrupt =
             |how: &str| LodeError::Corrupt { what: "the log's header".into(), how: how.into() };
         let mut block = Blocks::zeroed(BLOCK_BYTES);
         disk.read(0, &mut block)
@@ -128,12 +128,12 @@ impl Slots {
                 Header::decode(bytes).map(|(version, header)| (slot, version, header))
             })
             .max_by_key(|(_, _, header)| (header.epoch, header.checkpoint))
-            .ok_or_else(|| damaged("neither of its two copies is whole"))?;
+            .ok_or_else(|| corrupt("neither of its two copies is whole"))?;
         if version != VERSION {
             return Err(LodeError::Version { found: version, known: VERSION });
         }
         if header.checkpoint < header.first || !header.checkpoint.0.is_multiple_of(8) {
-            return Err(damaged("its checkpoint is no position in the log"));
+            return Err(corrupt("its checkpoint is no position in the log"));
         }
         Ok((Self { block, next: 1 - slot, synced: false }, header))
     }

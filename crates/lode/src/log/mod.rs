@@ -136,11 +136,11 @@ impl Log {
 
     /// The same with other sizes.
     pub fn open_sized(disk: Arc<dyn Disk>, identity: [u8; 16], sizes: Sizes) -> Result<Self> {
-        let damaged =
+        let corrupt =
             |how: &str| LodeError::Corrupt { what: "the log's header".into(), how: how.into() };
-        let room_bytes = whole_blocks(&*disk)?;
-        if room_bytes <= header::RECORDS_OFFSET {
-            return Err(damaged("the file ends within it"));
+        let file_bytes = whole_blocks(&*disk)?;
+        if file_bytes <= header::RECORDS_OFFSET {
+            return Err(corrupt("the file ends within it"));
         }
         let (slots, header) = Slots::read(&*disk)?;
         if header.identity != identity {
@@ -148,14 +148,14 @@ impl Log {
                         database's two files are copied and moved together)";
             return Err(LodeError::Files { what: what.to_owned() });
         }
-        if header.checkpoint.0 - header.first.0 > room_bytes - header::RECORDS_OFFSET {
-            return Err(damaged("the file ends before the checkpoint that it names"));
+        if header.checkpoint.0 - header.first.0 > file_bytes - header::RECORDS_OFFSET {
+            return Err(corrupt("the file ends before the checkpoint that it names"));
         }
         let mut reader = Reader::new(Arc::clone(&disk), header, header.checkpoint)?;
         reader.by_ref().try_for_each(|record| record.map(drop))?;
         let end = reader.position();
         let block = reader.block_before()?.to_vec();
-        if reader.is_damaged_at_end()? {
+        if reader.is_corrupt_at_end()? {
             return Err(LodeError::Corrupt {
                 what: format!("the log at {end}"),
                 how: "no record is whole there, and later ones say that it was synced".into(),
@@ -167,7 +167,7 @@ impl Log {
         state.written = end;
         // Perhaps it only came from the system's cache: see `rewrite`.
         state.durable = header.first;
-        state.room_bytes = room_bytes;
+        state.file_bytes = file_bytes;
         state.remains = true;
         Ok(Self::over(disk, sizes, state))
     }
@@ -271,13 +271,13 @@ impl Log {
     /// no use to the next user of the database. Where it holds something, it stays as it is.
     pub fn shrink(&self) -> Result<()> {
         let mut state = self.lock();
-        let room_bytes = self.sizes.growth_bytes.max(2 * BLOCK_BYTES as u64);
+        let file_bytes = self.sizes.growth_bytes.max(2 * BLOCK_BYTES as u64);
         let empty = state.tail.end() == state.header.first && !state.remains;
-        if !empty || state.room_bytes <= room_bytes {
+        if !empty || state.file_bytes <= file_bytes {
             return Ok(());
         }
-        self.disk.set_len(room_bytes).map_err(|error| error_of("cutting the log", error))?;
-        state.room_bytes = room_bytes;
+        self.disk.set_len(file_bytes).map_err(|error| error_of("cutting the log", error))?;
+        state.file_bytes = file_bytes;
         Ok(())
     }
 

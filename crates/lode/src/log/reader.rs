@@ -86,7 +86,7 @@ impl Reader {
     /// Whether a record behind the end, where this reader has come to, tells that the log was
     /// durable further than to there: then it does not end, it is damaged. What a crash cut off
     /// tells no such thing.
-    pub(super) fn is_damaged_at_end(&mut self) -> Result<bool> {
+    pub(super) fn is_corrupt_at_end(&mut self) -> Result<bool> {
         let (end, epoch) = (self.next, self.header.epoch);
         let mut whole_up_to = end;
         let mut at = Lsn(end.0 + 8);

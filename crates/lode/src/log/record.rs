@@ -255,8 +255,8 @@ pub fn encode(
     put(into, offset::LENGTH, &length.to_le_bytes());
     into[offset::KIND] = body.kind();
     let unsynced = durable.and_then(|durable| lsn.0.checked_sub(durable.0));
-    let told = unsynced.map(|bytes| bytes / 8 + 1).filter(|&told| told >> 24 == 0);
-    put(into, offset::UNSYNCED, &told.unwrap_or(0).to_le_bytes()[..UNSYNCED_BYTES]);
+    let reported = unsynced.map(|bytes| bytes / 8 + 1).filter(|&reported| reported >> 24 == 0);
+    put(into, offset::UNSYNCED, &reported.unwrap_or(0).to_le_bytes()[..UNSYNCED_BYTES]);
     put(into, offset::LSN, &lsn.0.to_le_bytes());
     put(into, offset::TRANSACTION, &transaction.to_le_bytes());
     body.encode(&mut into[HEAD_BYTES..]);

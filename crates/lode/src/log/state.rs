@@ -18,7 +18,7 @@ pub(super) struct State {
     pub written: Lsn,
     pub durable: Lsn,
     // Up to this offset the file has room.
-    pub room_bytes: u64,
+    pub file_bytes: u64,
     // A thread writes or syncs, without holding the lock.
     pub busy: bool,
     // The log was opened: what was read may not be durable, and behind its end there may be records
@@ -44,7 +44,7 @@ impl State {
             tail: Tail::new(tail_bytes_max, header.first),
             written: header.first,
             durable: header.first,
-            room_bytes: 0,
+            file_bytes: 0,
             busy: false,
             remains: false,
             failure: None,

@@ -67,15 +67,15 @@ impl Tail {
     /// end lies in, stays. Only one piece may be out.
     pub fn take(&mut self, end: Lsn) -> Piece {
         let cut = (end.0 - self.start.0) as usize;
-        let kept_from = cut - cut % BLOCK_BYTES;
+        let retained_from = cut - cut % BLOCK_BYTES;
         let used = self.used_bytes();
         let mut next = self.spare.take().expect("one thread writes at a time and gives back");
-        next[..used - kept_from].copy_from_slice(&self.active[kept_from..used]);
+        next[..used - retained_from].copy_from_slice(&self.active[retained_from..used]);
         let mut blocks = mem::replace(&mut self.active, next);
         let len_bytes = cut.next_multiple_of(BLOCK_BYTES);
         blocks[cut..len_bytes].fill(0);
         let piece = Piece { blocks, start: self.start, len_bytes };
-        self.start.0 += kept_from as u64;
+        self.start.0 += retained_from as u64;
         piece
     }
 

@@ -53,7 +53,7 @@ impl Log {
     /// Take care that this many bytes of records can be appended without asking the disk for room.
     /// A caller that keeps enough for the records of a rollback and a checkpoint is stopped by a
     /// full disk in the middle of neither.
-    pub fn make_room(&self, record_bytes: u64) -> Result<()> {
+    pub fn make_space(&self, record_bytes: u64) -> Result<()> {
         let mut state = self.lock();
         state.check()?;
         self.provide(&mut state, record_bytes)
@@ -146,16 +146,16 @@ impl Log {
     /// was never written costs the first sync of each part a change of the file system's own.
     pub(super) fn provide(&self, state: &mut State, record_bytes: u64) -> Result<()> {
         let needed = state.header.offset_of(state.tail.end()).saturating_add(record_bytes);
-        if needed <= state.room_bytes {
+        if needed <= state.file_bytes {
             return Ok(());
         }
-        let Some(room_bytes) = needed.checked_next_multiple_of(self.sizes.growth_bytes) else {
+        let Some(file_bytes) = needed.checked_next_multiple_of(self.sizes.growth_bytes) else {
             return Err(LodeError::Full { what: "the log" });
         };
         let outcome = self
             .disk
-            .set_len(room_bytes)
-            .and_then(|()| self.write_zeros(state.room_bytes, room_bytes));
+            .set_len(file_bytes)
+            .and_then(|()| self.write_zeros(state.file_bytes, file_bytes));
         if let Err(error) = outcome {
             return Err(match error_of("making the log longer", error) {
                 full @ LodeError::Full { .. } => full,
@@ -163,7 +163,7 @@ impl Log {
                 other => other,
             });
         }
-        state.room_bytes = room_bytes;
+        state.file_bytes = file_bytes;
         state.counters.growths += 1;
         Ok(())
     }
@@ -202,18 +202,18 @@ impl Log {
         state
             .slots
             .rewrite(&*self.disk)
-            .and_then(|()| self.rewrite_records(from, end, state.room_bytes))
+            .and_then(|()| self.rewrite_records(from, end, state.file_bytes))
             .map_err(|error| state.fail("writing what was in the log again", &error))?;
         state.counters.syncs += 2;
         state.remains = false;
         Ok(())
     }
 
-    fn rewrite_records(&self, from: u64, end: u64, room_bytes: u64) -> io::Result<()> {
+    fn rewrite_records(&self, from: u64, end: u64, file_bytes: u64) -> io::Result<()> {
         let mut blocks = Blocks::zeroed(CLEAR_BYTES);
         let mut from = block_of(from);
-        while from < room_bytes {
-            let bytes = (room_bytes - from).min(CLEAR_BYTES as u64) as usize;
+        while from < file_bytes {
+            let bytes = (file_bytes - from).min(CLEAR_BYTES as u64) as usize;
             let piece = &mut blocks[..bytes];
             self.disk.read(from, piece)?;
             let behind_at = end.saturating_sub(from).min(bytes as u64) as usize;

@@ -112,8 +112,8 @@ fn current() -> Option<libc::sigaction> {
 }
 
 fn install() -> std::io::Result<()> {
-    let told = fs::read_to_string("/proc/sys/vm/max_map_count");
-    let allowed = told.ok().and_then(|text| text.trim().parse().ok());
+    let reported = fs::read_to_string("/proc/sys/vm/max_map_count");
+    let allowed = reported.ok().and_then(|text| text.trim().parse().ok());
     MAPPINGS_MAX.store(allowed.unwrap_or(MAPPINGS_DEFAULT) / MAPPINGS_DIVISOR, Ordering::Relaxed);
     let before = current().ok_or_else(std::io::Error::last_os_error)?;
     // Noted before ours is there: a fault in another thread may come at once.
@@ -195,7 +195,7 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut li
             (*info).si_code == SEGV_ACCERR && is_write(context) && open((*info).si_addr() as usize);
         *errno = before;
         if !is_ours {
-            hand_on(signal, info, context);
+            pass_on(signal, info, context);
         }
     }
 }
@@ -280,7 +280,7 @@ fn make_writable(start: usize, bytes: usize) -> bool {
 /// # Safety
 ///
 /// The arguments are those that a handler was given.
-unsafe fn hand_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     type Three = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
     type One = extern "C" fn(i32);
     let takes_three = BEFORE_TAKES_THREE.load(Ordering::Acquire);

@@ -127,7 +127,7 @@ impl Kernel {
         let faults = unsafe {
             let fd = libc::syscall(libc::SYS_userfaultfd, flags);
             if fd < 0 {
-                return Err(told("userfaultfd"));
+                return Err(reported("userfaultfd"));
             }
             OwnedFd::from_raw_fd(fd as i32)
         };
@@ -152,13 +152,13 @@ impl Kernel {
         // SAFETY: the caller's promise.
         match unsafe { libc::ioctl(self.faults.as_raw_fd(), call as _, argument) } {
             0 => Ok(()),
-            _ => Err(told(what)),
+            _ => Err(reported(what)),
         }
     }
 }
 
 /// The system's last error, with what it is about.
-fn told(what: &str) -> io::Error {
+fn reported(what: &str) -> io::Error {
     let error = io::Error::last_os_error();
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
@@ -203,12 +203,12 @@ impl Scanned {
                 ..Scan::default()
             };
             // SAFETY: the structure of this call, which fills as many regions as it is told.
-            let told_regions =
+            let written_regions =
                 unsafe { libc::ioctl(kernel.pages.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut scan) };
-            if told_regions < 0 {
-                return Err(failed(told("asking which pages were written")));
+            if written_regions < 0 {
+                return Err(failed(reported("asking which pages were written")));
             }
-            for region in &regions[..told_regions as usize] {
+            for region in &regions[..written_regions as usize] {
                 let pages = (region.start..region.end).step_by(PAGE_BYTES);
                 let at = |address: u64| ((address - first) / PAGE_BYTES as u64) as usize;
                 found.extend(pages.map(|address| Found { at: at(address), is_sure: true }));

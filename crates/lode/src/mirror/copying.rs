@@ -86,7 +86,7 @@ impl Mirror {
             let len_bytes = disk.len_bytes().map_err(failed)?;
             self.filled(disk, side)?.set_len(len_bytes).map_err(failed)?;
         }
-        let mut room = Aligned::new(RANGE_BYTES as usize);
+        let mut buffer = Aligned::new(RANGE_BYTES as usize);
         let mut cursor = 0;
         loop {
             let len_bytes = disk.len_bytes().map_err(failed)?;
@@ -103,7 +103,7 @@ impl Mirror {
             // It may have been cut meanwhile.
             let len_bytes = disk.len_bytes().map_err(failed)?;
             let count = len_bytes.saturating_sub(cursor).min(RANGE_BYTES);
-            let bytes = &mut room.bytes()[..count as usize];
+            let bytes = &mut buffer.bytes()[..count as usize];
             disk.read(cursor, bytes).map_err(failed)?;
             self.filled(disk, side)?.write(cursor, bytes).map_err(failed)?;
             cursor += count;
@@ -115,7 +115,7 @@ impl Mirror {
     fn filled(&self, disk: &MirroredDisk, side: Side) -> Result<Arc<dyn Disk>> {
         let file = disk.file(side).filter(|_| self.pair.standing(side) == Standing::Filling);
         file.ok_or_else(|| {
-            let (_, why) = self.pair.told();
+            let (_, why) = self.pair.reported();
             let what =
                 format!("the {} copy failed while it was filled: {}", name_of(side), why[side]);
             LodeError::Mirror { what }

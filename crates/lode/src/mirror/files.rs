@@ -28,7 +28,7 @@ type Open = fn(&Path, Opening) -> Result<Arc<dyn Disk>>;
 
 /// The state of a copy that nobody has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CopyTold {
+pub struct CopyReported {
     /// Its volume.
     pub path: PathBuf,
     /// In words: `both copies are in step`, say.
@@ -39,9 +39,9 @@ pub struct CopyTold {
 
 /// The state of a mirror that nobody has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct Inspection {
     /// The first copy and the second.
-    pub copies: [CopyTold; 2],
+    pub copies: [CopyReported; 2],
     /// The outcome that opening would have.
     pub verdict: String,
 }
@@ -57,14 +57,14 @@ pub fn is_there(path: &Path) -> bool {
 /// # Errors
 ///
 /// The system's error, of a state that is there and cannot be read.
-pub fn look(path: &Path) -> Result<Option<Look>> {
+pub fn inspect(path: &Path) -> Result<Option<Inspection>> {
     let files = MirroredFiles::of(path);
     let mut states = [None, None];
     let mut says = [String::new(), String::new()];
     for side in SIDES {
         let state = files.state_path(side);
         match fs::read(&state) {
-            Ok(bytes) => match told(&bytes) {
+            Ok(bytes) => match reported(&bytes) {
                 Ok(state) => states[side] = state,
                 Err(error) => says[side] = error.to_string(),
             },
@@ -84,7 +84,7 @@ pub fn look(path: &Path) -> Result<Option<Look>> {
         ),
         Decision::Refused(why) => why,
     };
-    let copies = SIDES.map(|side| CopyTold {
+    let copies = SIDES.map(|side| CopyReported {
         path: files.path(side),
         says: match (&states[side], says[side].is_empty()) {
             (_, false) => says[side].clone(),
@@ -97,10 +97,10 @@ pub fn look(path: &Path) -> Result<Option<Look>> {
         },
         epoch: states[side].map_or(0, |state| state.epoch),
     });
-    Ok(Some(Look { copies, verdict }))
+    Ok(Some(Inspection { copies, verdict }))
 }
 
-fn told(bytes: &[u8]) -> Result<Option<State>> {
+fn reported(bytes: &[u8]) -> Result<Option<State>> {
     let disk = Memory::new();
     disk.write(0, bytes).map_err(|source| LodeError::io("reading a copy's state", source))?;
     Ok(StateFile::open(Arc::new(disk))?.1)
@@ -240,9 +240,9 @@ impl MirroredFiles {
     /// A copy as it is; an error only where it is in use, or cannot be opened as the tactics say.
     fn found(&self, side: Side, open: Open, tactics: &Tactics) -> Result<Found> {
         let path = self.path(side);
-        let state = told_why(open(&self.state_path(side), Opening::Buffered))?;
+        let state = reported_why(open(&self.state_path(side), Opening::Buffered))?;
         let files = Files::open(&path, |path| open(path, tactics.disk));
-        let data = told_why(files.map(|files| [files.volume, files.log]))?;
+        let data = reported_why(files.map(|files| [files.volume, files.log]))?;
         Ok(Found { state, data })
     }
 
@@ -312,7 +312,7 @@ const fn wish(tactics: &Tactics, read_only: bool) -> Wish {
 }
 
 /// A copy that cannot be opened is gone; but not one that somebody uses.
-fn told_why<T>(opened: Result<T>) -> Result<Result<T, String>> {
+fn reported_why<T>(opened: Result<T>) -> Result<Result<T, String>> {
     match opened {
         Ok(opened) => Ok(Ok(opened)),
         Err(error) if is_gone(&error) => Ok(Err(error.to_string())),

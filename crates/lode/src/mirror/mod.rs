@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub use copying::Remirrored;
 pub use disk::{AtOnce, MirroredDisk};
 pub(crate) use files::MirroredFiles;
-pub use files::{CopyTold, Look, is_there, look, take_alone, take_alone_on};
+pub use files::{CopyReported, Inspection, inspect, is_there, take_alone, take_alone_on};
 pub use opening::{Attach, CopyDisks, Found, Opened, Wish, assemble, create};
 
 use crate::error::{LodeError, Result};
@@ -113,7 +113,7 @@ impl Mirror {
 
     /// How the copies are now.
     pub fn report(&self) -> MirrorReport {
-        let (epoch, why) = self.pair.told();
+        let (epoch, why) = self.pair.reported();
         let copies = SIDES.map(|side| CopyReport {
             standing: self.pair.standing(side).name(),
             why: why[side].clone(),

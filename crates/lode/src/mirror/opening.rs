@@ -298,10 +298,10 @@ fn equalise(data: [&[Arc<dyn Disk>; 2]; 2], winner: Side) -> Result<(), (Side, i
     if other_log.len_bytes().map_err(of_other)? != len_bytes {
         other_log.set_len(len_bytes).map_err(of_other)?;
     }
-    let mut rooms = [Aligned::new(PIECE_BYTES), Aligned::new(PIECE_BYTES)];
+    let mut buffers = [Aligned::new(PIECE_BYTES), Aligned::new(PIECE_BYTES)];
     for offset in (0..len_bytes).step_by(PIECE_BYTES) {
         let count = (len_bytes - offset).min(PIECE_BYTES as u64) as usize;
-        let [mine, its] = &mut rooms;
+        let [mine, its] = &mut buffers;
         let (mine, its) = (&mut mine.bytes()[..count], &mut its.bytes()[..count]);
         log.read(offset, mine).map_err(of_winner)?;
         other_log.read(offset, its).map_err(of_other)?;

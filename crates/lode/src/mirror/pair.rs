@@ -232,7 +232,7 @@ impl Pair {
     }
 
     /// The epoch, and why copies are gone.
-    pub fn told(&self) -> (u64, [String; 2]) {
+    pub fn reported(&self) -> (u64, [String; 2]) {
         let known = self.lock();
         (known.epoch, known.why.clone())
     }

@@ -136,7 +136,7 @@ mod tests {
         server.stop().unwrap();
     }
 
-    fn look(remote: &Remote) -> Carried<RemoteReading> {
+    fn begin_reading(remote: &Remote) -> Carried<RemoteReading> {
         let looking = Carried::reading(remote);
         looking.read(CATALOG_PAGE, |_| ()).unwrap();
         looking
@@ -156,17 +156,17 @@ mod tests {
     #[test]
     fn what_ends_in_another_thread_ends_wholly() {
         served(|remote| {
-            let looking = look(remote);
+            let looking = begin_reading(remote);
             in_another_thread(move || drop(looking));
             let given_up = make(remote, "given up");
             in_another_thread(move || drop(given_up));
-            let kept = make(remote, "kept");
-            assert!(kept.is_at_home());
+            let retained = make(remote, "kept");
+            assert!(retained.is_at_home());
             in_another_thread(move || {
-                assert!(!kept.is_at_home());
-                kept.commit().unwrap();
+                assert!(!retained.is_at_home());
+                retained.commit().unwrap();
             });
-            let files = catalog::all(&*look(remote)).unwrap();
+            let files = catalog::all(&*begin_reading(remote)).unwrap();
             assert_eq!(files.iter().map(|file| &file.name).collect::<Vec<_>>(), ["kept"]);
         });
     }
@@ -175,12 +175,12 @@ mod tests {
     #[test]
     fn ending_anothers_transaction_keeps_the_connection_of_ones_own() {
         served(|remote| {
-            let looking = look(remote);
+            let looking = begin_reading(remote);
             in_another_thread(|| {
-                let own = look(remote);
+                let own = begin_reading(remote);
                 drop(looking);
                 let before = remote.counters().traffic.round_trips;
-                in_another_thread(|| drop(look(remote)));
+                in_another_thread(|| drop(begin_reading(remote)));
                 // One met the server, one was for the lock, one for the page.
                 let asked = remote.counters().traffic.round_trips - before;
                 drop(own);

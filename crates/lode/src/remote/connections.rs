@@ -222,7 +222,7 @@ impl Connection {
     }
 
     /// Say what is not answered.
-    pub(super) fn tell(&mut self, request: &Request) -> Result<()> {
+    pub(super) fn report(&mut self, request: &Request) -> Result<()> {
         self.counted.one_way.fetch_add(1, Ordering::Relaxed);
         self.arrived = None;
         self.check()?;

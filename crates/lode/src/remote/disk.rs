@@ -106,14 +106,14 @@ impl Disk for RemoteDisk {
         }
         let pages_total = PageNumber::try_from(len_bytes.div_ceil(PAGE_BYTES as u64))
             .map_err(|_| io::ErrorKind::InvalidInput)?;
-        let told = self.with_connection(|connection| {
+        let reported = self.with_connection(|connection| {
             let mut connection = lock(connection);
             match connection.ask(&Request::Grow { pages_total })? {
-                Reply::Grown { pages_total: told } if told >= pages_total => Ok(told),
+                Reply::Grown { pages_total: reported } if reported >= pages_total => Ok(reported),
                 _ => Err(connection.nonsense()),
             }
         })?;
-        self.note_total(told);
+        self.note_total(reported);
         Ok(())
     }
 }

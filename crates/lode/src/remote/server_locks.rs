@@ -13,7 +13,7 @@ use crate::owner::Owner;
 use crate::page::{self, PageNumber};
 use crate::pages::Pinned;
 use crate::tactics::Grain;
-use crate::transaction::{HeldLocks, LockSource};
+use crate::transaction::{GrantedLocks, LockSource};
 use crate::wire::{Access, Lock, Reply, Request, Stale};
 
 /// A transaction's name at the server, and its share of the client. It stays in its thread: the
@@ -95,7 +95,7 @@ impl LockSource for ServerLocks {
     }
 
     /// A transaction ends in its thread, and a page may be pinned in any: it is copied.
-    fn pin(_: &Arc<HeldLocks<Self>>, _: PageNumber) -> Result<Option<Pinned>> {
+    fn pin(_: &Arc<GrantedLocks<Self>>, _: PageNumber) -> Result<Option<Pinned>> {
         Ok(None)
     }
 
@@ -127,7 +127,7 @@ impl LockSource for ServerLocks {
     fn release(&self, _: impl Iterator<Item = Resource>) {
         if let Some(Session { connection, slot }) = self.session.borrow().as_ref() {
             // Where this fails there is nobody who keeps a lock for us.
-            let _ = lock(connection).tell(&Request::End { slot: *slot });
+            let _ = lock(connection).report(&Request::End { slot: *slot });
         }
         self.forget();
     }

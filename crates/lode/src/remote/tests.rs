@@ -71,7 +71,7 @@ fn nothing_is_written_to_the_disk_that_is_elsewhere() {
 }
 
 #[test]
-fn what_the_server_says_of_a_page_is_told_as_it_says_it() {
+fn an_error_of_the_server_about_a_page_is_reported_unchanged() {
     let (server, pages) = serve("locks=database", 100);
     let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
     let outcome = remote.reading().read(1_000_000, |_| ());

@@ -144,7 +144,7 @@ impl RemoteWriting {
             if bytes > SENT_BYTES {
                 let (connection, slot) = self.lock_set.source().name()?;
                 let changes = mem::take(&mut part);
-                lock(&connection).tell(&Request::Changes { slot, changes })?;
+                lock(&connection).report(&Request::Changes { slot, changes })?;
                 bytes = 0;
             }
             let change = Change { page, runs };

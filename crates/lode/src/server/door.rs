@@ -100,7 +100,7 @@ impl Door {
                 "cannot take another client ({error}): close some, or give its process more \
                  descriptors (`ulimit -n`), then connect again"
             );
-            turn_away(&stream, what);
+            refuse(&stream, what);
         } else {
             thread::sleep(PAUSE);
         }
@@ -121,7 +121,7 @@ impl Door {
                  close some (each thread of a client that runs transactions has one), then connect \
                  again"
             );
-            turn_away(&stream, what);
+            refuse(&stream, what);
             return Came::Nobody;
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
@@ -161,7 +161,7 @@ pub(super) fn spare() -> Option<File> {
 
 /// Tell a client why it is not served. Nobody waits for one that does not listen: what does not go
 /// at once is not said.
-pub(super) fn turn_away(stream: &Stream, what: String) {
+pub(super) fn refuse(stream: &Stream, what: String) {
     let mut frame = Vec::new();
     Reply::Refused(Refusal::other(what)).encode(&mut frame);
     if stream.set_nonblocking().is_ok() {

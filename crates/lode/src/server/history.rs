@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_changed_since_is_told() {
+    fn what_was_changed_since_is_reported() {
         let history = History::remembering(100);
         let start = history.position();
         let first = history.note(&[7, 5]);

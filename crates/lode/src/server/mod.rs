@@ -194,7 +194,7 @@ fn run(door: &Arc<Door>, served: Arc<Served>) -> Result<()> {
         match thread {
             Ok(thread) => threads.push(thread),
             Err(error) => {
-                door::turn_away(&stream, format!("has no thread for another client ({error})"));
+                door::refuse(&stream, format!("has no thread for another client ({error})"));
                 door.leave(number);
             }
         }

@@ -40,16 +40,16 @@ impl Changes {
         if begun.is_empty() {
             return Ok(begun);
         }
-        let is_told = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsTold));
-        let is_many = is_told || begun.len() >= self.placed_min;
+        let is_reported = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsLogged));
+        let is_many = is_reported || begun.len() >= self.placed_min;
         if is_many && self.bulk == Bulk::Unlogged {
-            self.tell(&mut table)?;
+            self.report(&mut table)?;
             return Ok(begun);
         }
         // Under `bulk=logged` there is room for it since each was begun.
         let more = if self.bulk == Bulk::Logged { 0 } else { begun.len() };
-        self.log.make_room(table.reserve_bytes(more))?;
-        self.tell(&mut table)?;
+        self.log.make_space(table.reserve_bytes(more))?;
+        self.report(&mut table)?;
         for page in begun {
             let undo = match self.logging {
                 Logging::PageDiff | Logging::SetRange => None,
@@ -65,32 +65,32 @@ impl Changes {
 
     /// A transaction that has changed these pages is about to be rolled back: those that it has
     /// begun will be zeros, and the log is to say so.
-    pub(crate) fn tell_of_begun(&self, pages: &[PageNumber]) -> Result<()> {
+    pub(crate) fn log_begun(&self, pages: &[PageNumber]) -> Result<()> {
         let mut table = self.table();
         let is_untold = |page: &PageNumber| {
             table.changed.get(page).is_some_and(|changed| changed.origin == Origin::Free)
         };
         if pages.iter().any(is_untold) {
-            self.tell(&mut table)?;
+            self.report(&mut table)?;
         }
         Ok(())
     }
 
     /// A page is to be written. If a transaction has begun it, or had and rolled back, no image of
     /// it is needed, but what the answered position has.
-    pub(super) fn tell_before_write(
+    pub(super) fn log_begun_page(
         &self,
         table: &mut Table,
         page: PageNumber,
     ) -> Result<Option<Lsn>> {
         let Some(changed) = table.changed.get(&page) else {
-            return Ok(if table.emptied.contains(&page) { table.told } else { None });
+            return Ok(if table.emptied.contains(&page) { table.reported } else { None });
         };
         if !changed.is_begun() {
             return Ok(None);
         }
         if changed.origin == Origin::Free {
-            self.tell(table)?;
+            self.report(table)?;
         }
         if self.bulk == Bulk::Logged {
             // Room for its undo and its image was made when it was begun.
@@ -100,11 +100,11 @@ impl Changes {
         if let Some(changed) = table.changed.get_mut(&page) {
             changed.unlogged = Unlogged::Nothing;
         }
-        Ok(table.told)
+        Ok(table.reported)
     }
 
     /// Tell the log of every page that a transaction has begun and it does not know of.
-    fn tell(&self, table: &mut Table) -> Result<()> {
+    fn report(&self, table: &mut Table) -> Result<()> {
         let mut untold: Vec<(TransactionNumber, PageNumber)> = Vec::new();
         for &page in &table.untold {
             if let Some(changed) = table.changed.get(&page)
@@ -122,13 +122,13 @@ impl Changes {
                 pages.chunk_by(follows).map(|run| (run[0].1, run.len() as u32)).collect();
             for runs in runs.chunks(BEGUN_RUNS_MAX) {
                 let body = Body::Begun { runs: runs.to_vec() };
-                table.told = Some(self.log.append(&body, of_one[0].0)?);
+                table.reported = Some(self.log.append(&body, of_one[0].0)?);
             }
         }
         table.untold.clear();
         for (_, page) in untold {
             if let Some(changed) = table.changed.get_mut(&page) {
-                changed.origin = Origin::FreeAsTold;
+                changed.origin = Origin::FreeAsLogged;
             }
         }
         Ok(())
@@ -149,7 +149,7 @@ impl Table {
     /// A page that was begun counts as one that was zeros, which the log knows.
     fn keep_zeros(&mut self, page: PageNumber, logging: Logging, undo: Option<Lsn>) {
         let Some(changed) = self.changed.get_mut(&page) else { return };
-        changed.origin = Origin::Kept;
+        changed.origin = Origin::BeforeImage;
         changed.undo.extend(undo);
         match logging {
             Logging::PageDiff => changed.origin = Origin::Zeros,

@@ -43,7 +43,7 @@ pub(super) struct Table {
     /// Begun pages of which the log may not have been told. Some may be nobody's any more.
     pub(super) untold: Vec<PageNumber>,
     /// The last record that told of some.
-    pub(super) told: Option<Lsn>,
+    pub(super) reported: Option<Lsn>,
     /// Pages that a transaction had begun before it rolled back, and that were not written since.
     /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
     pub(super) emptied: PageSet,
@@ -101,11 +101,11 @@ pub(super) enum Unlogged {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Something, which shadow or undo records have kept.
-    Kept,
+    BeforeImage,
     /// Free: the transaction has begun it, and nothing is kept.
     Free,
     /// The same, and the log has been told.
-    FreeAsTold,
+    FreeAsLogged,
     /// Free, and zeros as the log has been told; what it becomes is logged as a change of these.
     /// Nothing is kept as long as it was not written (`log=page-diff`).
     Zeros,
@@ -129,12 +129,12 @@ impl Changed {
 
     /// Whether its transaction has begun the page.
     pub(crate) fn is_begun(&self) -> bool {
-        matches!(self.origin, Origin::Free | Origin::FreeAsTold)
+        matches!(self.origin, Origin::Free | Origin::FreeAsLogged)
     }
 
     /// Whether the log has to say how the transaction ended, because of this page.
     pub(crate) fn is_in_log(&self) -> bool {
-        self.logged || !self.undo.is_empty() || self.origin == Origin::FreeAsTold
+        self.logged || !self.undo.is_empty() || self.origin == Origin::FreeAsLogged
     }
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
@@ -143,7 +143,7 @@ impl Changed {
         self.unlogged = Unlogged::Nothing;
         self.logged = true;
         self.ranges = None;
-        self.origin = Origin::Kept;
+        self.origin = Origin::BeforeImage;
         self.shadow.take()
     }
 }
@@ -236,11 +236,11 @@ impl Changes {
             return Ok(BeforeImage::Known);
         }
         let first = changed.is_none();
-        let kept = self.keep(&mut table, transaction, (page, before, room), first)?;
+        let retained = self.keep(&mut table, transaction, (page, before, room), first)?;
         if self.logging == Logging::SetRange {
             table.say(page, ranges::WHOLE, before);
         }
-        Ok(kept)
+        Ok(retained)
     }
 
     /// The same of a page of which nothing is kept, or not enough.
@@ -254,15 +254,15 @@ impl Changes {
         self.check_usable()?;
         if first && self.begins_free() && is_free(before) {
             let more = usize::from(self.bulk == Bulk::Logged);
-            self.log.make_room(table.reserve_bytes(more) + BEGUN_BYTES as u64)?;
+            self.log.make_space(table.reserve_bytes(more) + BEGUN_BYTES as u64)?;
             table.begin(transaction, page);
-            return Ok(BeforeImage::KeptFirst);
+            return Ok(BeforeImage::StoredFirst);
         }
         if let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.is_begun()) {
             changed.unlogged = Unlogged::Page;
-            return Ok(BeforeImage::KeptAgain);
+            return Ok(BeforeImage::StoredAgain);
         }
-        self.log.make_room(table.reserve_bytes(1))?;
+        self.log.make_space(table.reserve_bytes(1))?;
         let shadow = match self.logging {
             Logging::PageDiff => room.shadow(before, || table.copy(before)),
             Logging::PageGrain | Logging::SetRange => None,
@@ -281,12 +281,12 @@ impl Changes {
         };
         table.unwritten.insert(page);
         table.emptied.remove(&page);
-        let new = || Changed::new(transaction, Origin::Kept, Vec::new());
+        let new = || Changed::new(transaction, Origin::BeforeImage, Vec::new());
         let changed = table.changed.entry(page).or_insert_with(new);
         changed.undo.extend(undo);
         changed.unlogged = Unlogged::Page;
         changed.shadow = shadow;
-        Ok(if first { BeforeImage::KeptFirst } else { BeforeImage::KeptAgain })
+        Ok(if first { BeforeImage::StoredFirst } else { BeforeImage::StoredAgain })
     }
 
     /// Whether a shadow will be made of a page before it is changed.
@@ -324,7 +324,7 @@ impl Changes {
             return Ok(());
         }
         let body = Body::Redo { page, runs };
-        self.log.make_room(reserve_bytes + body.record_bytes() as u64)?;
+        self.log.make_space(reserve_bytes + body.record_bytes() as u64)?;
         self.log.append(&body, changed.transaction)?;
         changed.logged = true;
         Ok(())
@@ -381,8 +381,8 @@ impl Changes {
         let mut last = None;
         for &(page, bytes) in pages {
             let mut table = self.table();
-            if let Some(told) = self.tell_before_write(&mut table, page)? {
-                last = last.max(Some(told));
+            if let Some(lsn) = self.log_begun_page(&mut table, page)? {
+                last = last.max(Some(lsn));
                 continue;
             }
             let image = Body::Image { page, bytes: Box::new(*bytes) };
@@ -441,9 +441,9 @@ pub(crate) enum BeforeImage {
     /// They are since an earlier change.
     Known,
     /// Yes, once more: the page was written out meanwhile.
-    KeptAgain,
+    StoredAgain,
     /// Yes: the transaction changes the page for the first time.
-    KeptFirst,
+    StoredFirst,
 }
 
 impl Table {
@@ -472,9 +472,9 @@ impl Table {
     /// that. `more` of the others are about to be added.
     pub(super) fn reserve_bytes(&self, more: usize) -> u64 {
         const { assert!(IMAGE_BYTES > 4096 + 32, "undo and redo of a page are no longer") };
-        let kept = self.changed.len() - self.begun;
+        let retained = self.changed.len() - self.begun;
         let logged = if self.begun_is_logged { self.begun } else { 0 };
-        let records = self.unwritten.len() + 3 * kept + 4 * (logged + more) + 16;
+        let records = self.unwritten.len() + 3 * retained + 4 * (logged + more) + 16;
         (records * IMAGE_BYTES + self.begun * BEGUN_BYTES) as u64
     }
 }

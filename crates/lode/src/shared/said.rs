@@ -32,17 +32,17 @@ impl Changes {
         let mut table = self.table();
         let changed = table.changed.get(&page);
         let first = changed.is_none();
-        let kept = if changed.is_some_and(Changed::is_unlogged) {
+        let retained = if changed.is_some_and(Changed::is_unlogged) {
             BeforeImage::Known
         } else {
-            let kept = self.keep(&mut table, transaction, (page, before, Room::None), first)?;
+            let retained = self.keep(&mut table, transaction, (page, before, Room::None), first)?;
             if let Some(changed) = table.changed.get_mut(&page).filter(|one| !one.is_begun()) {
                 changed.unlogged = Unlogged::Ranges;
             }
-            kept
+            retained
         };
         table.say(page, range, before);
-        Ok(kept)
+        Ok(retained)
     }
 
     /// Log what lies in the ranges that were said, each as often as it was.
@@ -56,7 +56,7 @@ impl Changes {
         let Some(ranges) = &changed.ranges else { return Ok(()) };
         for runs in ranges.redo(after) {
             let body = Body::Redo { page, runs };
-            self.log.make_room(reserve_bytes + body.record_bytes() as u64)?;
+            self.log.make_space(reserve_bytes + body.record_bytes() as u64)?;
             self.log.append(&body, changed.transaction)?;
             changed.logged = true;
         }

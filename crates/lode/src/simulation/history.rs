@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::disk::Lie;
 use super::machine::{Machine, are_alike};
 use super::model::{Model, Version};
-use super::scheduler::{self, Job, Turns};
+use super::scheduler::{self, Interleaving, Job};
 use super::worker::{Copies, Seen, Shared, Worker};
 use crate::database::Database;
 use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
@@ -199,21 +199,21 @@ impl Session<'_> {
         let shared = Rc::into_inner(shared).expect("the threads have ended");
         let behind = shared.behind();
         *self.seen = shared.seen.into_inner();
-        let told = format!("{tactics}");
+        let reported = format!("{tactics}");
         let model = shared.model.into_inner();
         if let Some(problem) = shared.problem.into_inner() {
             shared.database.abandon();
-            return Err(format!("{problem}\nunder {told}"));
+            return Err(format!("{problem}\nunder {reported}"));
         }
         let mut left = Vec::new();
         for Crash { image, model, step, behind } in crashes {
-            let found = self.look_after_crash(image, &model, behind);
+            let found = self.check_after_crash(image, &model, behind);
             let found =
-                found.map_err(|problem| format!("crash at {step}: {problem}\nunder {told}"))?;
+                found.map_err(|problem| format!("crash at {step}: {problem}\nunder {reported}"))?;
             left.push(found);
         }
         let ended = self.end(shared.database, &machine, &model, behind);
-        left.push(ended.map_err(|problem| format!("at the end: {problem}\nunder {told}"))?);
+        left.push(ended.map_err(|problem| format!("at the end: {problem}\nunder {reported}"))?);
         let chosen = self.random.below(left.len());
         Ok(left.swap_remove(chosen))
     }
@@ -229,8 +229,8 @@ impl Session<'_> {
     /// Let the threads run.
     fn run(&mut self, shared: &Rc<Shared>, simulation: &Simulation) -> Vec<Crash> {
         let steps = draw(self.random, &STEPS);
-        let looks = 1 + self.random.below(CRASHES_MAX);
-        let look_at = (0..looks).map(|_| 1 + self.random.below(steps) as u64).collect();
+        let inspections = 1 + self.random.below(CRASHES_MAX);
+        let inspect_at = (0..inspections).map(|_| 1 + self.random.below(steps) as u64).collect();
         let threads = 2 + self.random.below(THREADS_MAX - 1);
         let length = 2 + self.random.below(4);
         let jobs = (0..threads).map(|_| {
@@ -240,7 +240,7 @@ impl Session<'_> {
         });
         let jobs: Vec<Job> = jobs.collect();
         let crashes: Rc<RefCell<Vec<Crash>>> = Rc::default();
-        let look = {
+        let inspect = {
             let (shared, crashes) = (Rc::clone(shared), Rc::clone(&crashes));
             let (simulation, random) = (simulation.clone(), RefCell::new(self.random.clone()));
             move || {
@@ -251,19 +251,19 @@ impl Session<'_> {
                 crashes.borrow_mut().push(Crash { image, model, step, behind });
             }
         };
-        let turns = Turns {
+        let interleaving = Interleaving {
             random: Random::new(self.random.next()),
             one_in: draw(self.random, &[2, 5, 20]),
-            look_at,
-            look: Rc::new(look),
+            inspect_at,
+            inspect: Rc::new(inspect),
         };
-        let steps = scheduler::run(turns, jobs);
+        let steps = scheduler::run(interleaving, jobs);
         shared.seen.borrow_mut().steps += steps;
         Rc::into_inner(crashes).expect("nobody looks any more").into_inner()
     }
 
     /// Look at the files after a crash, perhaps of a recovery that was cut short by another.
-    fn look_after_crash(
+    fn check_after_crash(
         &mut self,
         image: Image,
         model: &Model,
@@ -272,16 +272,16 @@ impl Session<'_> {
         self.seen.crashes += 1;
         let dead = (self.mirrored && self.random.below(2) == 0).then(|| self.random.below(2));
         if let Some(dead) = dead
-            && let Some(left) = self.look_with(image.clone(), model, behind, Some(dead))?
+            && let Some(left) = self.check_with(image.clone(), model, behind, Some(dead))?
         {
             return Ok(left);
         }
-        let left = self.look_with(image, model, behind, None)?;
+        let left = self.check_with(image, model, behind, None)?;
         left.ok_or_else(|| "refused, though all devices are there".to_owned())
     }
 
     /// The same with one device dead; nothing where opening rightly says that no copy is whole.
-    fn look_with(
+    fn check_with(
         &mut self,
         image: Image,
         model: &Model,
@@ -374,7 +374,7 @@ impl Session<'_> {
             Ok(()) => {}
             Err(Closing::Failed(_)) if is_left || model.fails => {
                 let image = draw_image(self.random, simulation);
-                return self.look_after_crash(image, model, behind);
+                return self.check_after_crash(image, model, behind);
             }
             Err(Closing::Failed(problem) | Closing::Wrong(problem)) => return Err(problem),
         }

@@ -1,4 +1,4 @@
-//! Whole histories of the engine, of which each is a pure function of a seed: threads take turns at
+//! Whole histories of the engine, of which each is a pure function of a seed: threads alternate at
 //! every lock, latch, and call of a disk, and the machine stops in between.
 //!
 //! ```text
@@ -31,14 +31,14 @@ use worker::Seen;
 /// In `make test`; `make torture` plays a million.
 const HISTORIES: u64 = 400;
 
-const TELL_EVERY: u64 = 50_000;
+const REPORT_EVERY: u64 = 50_000;
 
 fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-fn tell(text: &str) {
+fn report(text: &str) {
     stderr().write_all(text.as_bytes()).expect("a test can speak");
 }
 
@@ -52,7 +52,7 @@ fn play_all(count: u64, mirrored: bool) -> Seen {
     for seed in first..first + count {
         let played = catch_unwind(AssertUnwindSafe(|| play(seed, None, mirrored, &mut seen)));
         if !matches!(played, Ok(None)) {
-            tell(&format!(
+            report(&format!(
                 "play it again with LODE_SEED={seed} LODE_HISTORIES=1 LODE_MIRRORED_HISTORIES=1\n"
             ));
         }
@@ -61,11 +61,11 @@ fn play_all(count: u64, mirrored: bool) -> Seen {
             Ok(Some(problem)) => panic!("{problem}"),
             Err(panic) => resume_unwind(panic),
         }
-        if seen.histories.is_multiple_of(TELL_EVERY) {
-            tell(&format!("{seen:?}\n"));
+        if seen.histories.is_multiple_of(REPORT_EVERY) {
+            report(&format!("{seen:?}\n"));
         }
     }
-    tell(&format!("{seen:?}\n"));
+    report(&format!("{seen:?}\n"));
     seen
 }
 

@@ -81,7 +81,7 @@ pub(super) enum Stage {
     /// It has asked, and was not answered.
     Asked,
     /// It was told that it is committed.
-    Told,
+    Reported,
     /// The same, and no crash may take it back.
     Durable,
     /// It was rolled back, or told that it could not be committed.
@@ -186,9 +186,9 @@ impl Model {
     }
 
     /// The transactions that were told that they are committed, and are not durable by that.
-    pub(super) fn told(&self) -> Vec<Writer> {
+    pub(super) fn reported(&self) -> Vec<Writer> {
         let stages = self.transactions.iter().enumerate();
-        stages.filter(|(_, one)| one.stage == Stage::Told).map(|(writer, _)| writer).collect()
+        stages.filter(|(_, one)| one.stage == Stage::Reported).map(|(writer, _)| writer).collect()
     }
 
     /// Everything has been told, and nothing was lost: what is wrong with what was found.
@@ -212,16 +212,20 @@ impl Model {
             (0..self.transactions.len()).map(|writer| self.is_there(writer, &places)).collect();
         for (writer, transaction) in self.transactions.iter().enumerate() {
             if transaction.stage == Stage::Durable && is_there[writer] == Some(false) {
-                return Some(self.tell(writer, "is lost, and was told that it is durable", found));
+                return Some(self.report(
+                    writer,
+                    "is lost, and was told that it is durable",
+                    found,
+                ));
             }
             if self.is_half_there(writer, &places) {
-                return Some(self.tell(writer, "is there in part", found));
+                return Some(self.report(writer, "is there in part", found));
             }
             if is_there[writer] == Some(true)
                 && let Some(other) = self.missing_for(transaction, &places, &is_there)
             {
                 let how = format!("is there, and depends on {other}, which is not");
-                return Some(self.tell(writer, &how, found));
+                return Some(self.report(writer, &how, found));
             }
         }
         None
@@ -273,7 +277,7 @@ impl Model {
         })
     }
 
-    fn tell(&self, writer: Writer, how: &str, found: &[Version]) -> String {
+    fn report(&self, writer: Writer, how: &str, found: &[Version]) -> String {
         let mut text = format!("transaction {writer} {how}: {:?}", self.transactions[writer]);
         for (page, (line, found)) in self.lines.iter().zip(found).enumerate() {
             if line.len() > 1 {

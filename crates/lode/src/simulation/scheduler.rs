@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use generator::{Generator, Gn};
 
-use super::tell;
+use super::report;
 use crate::random::Random;
 
 /// More than any history takes: a thread that takes more waits for what does not come.
@@ -38,15 +38,15 @@ pub(super) enum Moment {
     Waiting,
 }
 
-/// How threads take turns.
-pub(super) struct Turns {
+/// The interleaving of the threads.
+pub(super) struct Interleaving {
     pub(super) random: Random,
     /// At one of so many moments another thread goes on.
     pub(super) one_in: usize,
     /// The steps at which `seen` is called.
-    pub(super) look_at: Vec<u64>,
+    pub(super) inspect_at: Vec<u64>,
     /// Called between two steps of the thread that runs then; it takes none itself.
-    pub(super) look: Rc<dyn Fn()>,
+    pub(super) inspect: Rc<dyn Fn()>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ struct Thread {
 }
 
 struct Running {
-    turns: Turns,
+    interleaving: Interleaving,
     threads: Vec<Thread>,
     current: usize,
     steps: u64,
@@ -113,9 +113,9 @@ pub(super) fn reach(moment: Moment) {
     if CURRENT.get().is_none() {
         return;
     }
-    let (looks, switches) = with_running(|running| running.step(moment));
-    if let Some(look) = looks {
-        look();
+    let (inspections, switches) = with_running(|running| running.step(moment));
+    if let Some(inspect) = inspections {
+        inspect();
     }
     if switches {
         switch();
@@ -158,11 +158,11 @@ pub(super) fn wake(at: usize, count: usize) {
 /// # Panics
 ///
 /// The panic of a job; and if nobody can go on.
-pub(super) fn run(turns: Turns, jobs: Vec<Job>) -> u64 {
+pub(super) fn run(interleaving: Interleaving, jobs: Vec<Job>) -> u64 {
     let thread =
         || Thread { state: State::Ready, busy_until: 0, timed_out: false, asleep_since: 0 };
     let threads = jobs.iter().map(|_| thread()).collect();
-    let running = Running { turns, threads, current: 0, steps: 0, in_vain: 0, stuck: false };
+    let running = Running { interleaving, threads, current: 0, steps: 0, in_vain: 0, stuck: false };
     let count = jobs.len();
     RUNNING.set(Some(running));
     JOBS.set(jobs.into_iter().map(Some).collect());
@@ -221,7 +221,7 @@ fn coroutine(number: usize) -> Generator<'static, (), ()> {
     Gn::<()>::new_opt(STACK_WORDS, move || work(number))
 }
 
-/// Go back to [`run`], which comes back when it is this thread's turn.
+/// Go back to [`run`], which returns when this thread is scheduled.
 #[expect(deprecated, reason = "the other way hands a scope through every call of the engine")]
 fn leave() {
     generator::yield_with(());
@@ -234,7 +234,7 @@ fn switch() {
     }
     leave();
     while with_running(|running| running.stuck) {
-        tell(&format!("thread {:?} waits: {}\n", current(), Backtrace::force_capture()));
+        report(&format!("thread {:?} waits: {}\n", current(), Backtrace::force_capture()));
         leave();
     }
 }
@@ -248,23 +248,27 @@ impl Running {
     fn step(&mut self, moment: Moment) -> (Option<Rc<dyn Fn()>>, bool) {
         self.steps += 1;
         assert!(self.steps < STEPS_MAX, "nobody gets on");
-        let looks = self.turns.look_at.contains(&self.steps).then(|| Rc::clone(&self.turns.look));
+        let inspections = self
+            .interleaving
+            .inspect_at
+            .contains(&self.steps)
+            .then(|| Rc::clone(&self.interleaving.inspect));
         if moment == Moment::Waiting {
             self.threads[self.current].state = State::Waiting;
-            return (looks, true);
+            return (inspections, true);
         }
         self.stir();
-        let random = &mut self.turns.random;
+        let random = &mut self.interleaving.random;
         let switches = match moment {
             _ if std::thread::panicking() => false,
             Moment::Disk => random.below(2) == 0,
-            _ => random.below(self.turns.one_in) == 0,
+            _ => random.below(self.interleaving.one_in) == 0,
         };
         if switches && moment == Moment::Disk && random.below(3) == 0 {
             let steps = random.below(DISK_STEPS_MAX) as u64;
             self.threads[self.current].busy_until = self.steps + steps;
         }
-        (looks, switches)
+        (inspections, switches)
     }
 
     /// Something was done: who has looked in vain may look again.
@@ -294,7 +298,7 @@ impl Running {
             can = self.those(|thread| thread.state == State::Ready);
         }
         let timed = self.those(|thread| matches!(thread.state, State::Asleep { timed: true, .. }));
-        if !timed.is_empty() && (can.is_empty() || self.turns.random.below(8) == 0) {
+        if !timed.is_empty() && (can.is_empty() || self.interleaving.random.below(8) == 0) {
             for &one in &timed {
                 self.threads[one].state = State::Ready;
                 self.threads[one].timed_out = true;
@@ -309,7 +313,7 @@ impl Running {
         if can.is_empty() || self.in_vain > IN_VAIN_MAX {
             return Next::Stuck;
         }
-        self.current = can[self.turns.random.below(can.len())];
+        self.current = can[self.interleaving.random.below(can.len())];
         Next::Thread(self.current)
     }
 

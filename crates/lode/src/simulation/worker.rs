@@ -54,7 +54,7 @@ pub(super) struct Copies {
 impl Copies {
     /// One may be gone since an earlier session.
     pub(super) fn of(machine: &Machine, database: &Database) -> Self {
-        let standings = database.mirror().map(|told| told.copies.map(|copy| copy.standing));
+        let standings = database.mirror().map(|reported| reported.copies.map(|copy| copy.standing));
         let behind = standings.map_or([false; 2], |both| both.map(|one| one != "in step"));
         let down = behind.iter().position(|&behind| behind);
         Self { machine: machine.clone(), down: Cell::new(down), behind: Cell::new(behind) }
@@ -99,7 +99,7 @@ impl Worker {
                 self.lose_or_fill();
             }
             let outcome = match self.random.below(12) {
-                0 | 1 => self.look(),
+                0 | 1 => self.inspect(),
                 2 | 3 => self.checkpoint(),
                 4 => self.shared.database.forget(),
                 _ => self.change(),
@@ -173,7 +173,7 @@ impl Worker {
     }
 
     /// Look at some pages at once.
-    fn look(&mut self) -> Result<()> {
+    fn inspect(&mut self) -> Result<()> {
         let shared = Rc::clone(&self.shared);
         let reading = shared.database.reading();
         let mut pins = Vec::new();
@@ -223,11 +223,11 @@ impl Worker {
 
     /// All that was told before is durable afterwards.
     fn checkpoint(&self) -> Result<()> {
-        let told = self.shared.model.borrow().told();
+        let reported = self.shared.model.borrow().reported();
         self.shared.database.checkpoint()?;
         self.shared.seen.borrow_mut().checkpoints += 1;
         let mut model = self.shared.model.borrow_mut();
-        for writer in told {
+        for writer in reported {
             model.transactions[writer].stage = Stage::Durable;
         }
         Ok(())
@@ -290,7 +290,7 @@ impl Worker {
                 self.shared.seen.borrow_mut().commits += 1;
                 let is_durable = self.shared.database.tactics().durability != Durability::None;
                 model.transactions[writer].stage =
-                    if is_durable { Stage::Durable } else { Stage::Told };
+                    if is_durable { Stage::Durable } else { Stage::Reported };
             }
             // It stays as one that asked.
             Err(LodeError::Uncertain { .. }) => self.shared.seen.borrow_mut().uncertain += 1,

@@ -25,7 +25,7 @@ pub fn insert_zeros(bytes: &mut PageMut<'_>, len: usize, flags: u8) -> Result<Op
 fn take(bytes: &mut PageMut<'_>, len: usize, flags: u8) -> Result<Option<(u16, Record)>> {
     let mut space = Space::of(bytes)?;
     let span = span(len);
-    if span > space.room() {
+    if span > space.free_space() {
         return Ok(None);
     }
     if space.gap() < span + space.slot_bytes() {
@@ -51,7 +51,7 @@ pub enum Fit {
     /// Done; the record lies there now.
     Done(Record),
     /// The page has not the room; nothing changed.
-    NoRoom,
+    NoSpace,
     /// There is no record in that slot.
     NoRecord,
 }
@@ -85,7 +85,7 @@ fn reserve(bytes: &mut PageMut<'_>, slot: u16, len: usize, flags: u8) -> Result<
     let (span_old, span_new) = (old.span(), span(len));
     let more = span_new.saturating_sub(span_old);
     if len > RECORD_BYTES_MAX || more > space.gap() + space.holes {
-        return Ok(Fit::NoRoom);
+        return Ok(Fit::NoSpace);
     }
     let mut at = old.at;
     if more == 0 {

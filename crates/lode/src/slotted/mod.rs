@@ -170,7 +170,7 @@ pub fn find_in(bytes: &PageBytes, slot: u16) -> Result<Option<Record>> {
 }
 
 /// The longest record that [`insert`] would take, a multiple of 8; 0: not even an empty one.
-pub fn room(view: View<'_>) -> usize {
+pub fn free_space(view: View<'_>) -> usize {
     let field = |at| usize::from(view.u16(at));
     Space {
         slots: usize::from(slots(view)),
@@ -178,12 +178,12 @@ pub fn room(view: View<'_>) -> usize {
         holes: field(offset::HOLES),
         slots_free: field(offset::SLOTS_FREE),
     }
-    .room()
+    .free_space()
 }
 
 /// The same for a page that is being changed.
-pub fn room_in(bytes: &PageBytes) -> Result<usize> {
-    Ok(Space::of(bytes)?.room())
+pub fn free_space_in(bytes: &PageBytes) -> Result<usize> {
+    Ok(Space::of(bytes)?.free_space())
 }
 
 /// How the page's bytes are shared out.
@@ -239,7 +239,7 @@ impl Space {
         if self.slots_free == 0 { SLOT_BYTES } else { 0 }
     }
 
-    fn room(self) -> usize {
+    fn free_space(self) -> usize {
         let free = (self.gap() + self.holes).saturating_sub(self.slot_bytes());
         (free / ALIGNMENT_BYTES * ALIGNMENT_BYTES).min(RECORD_BYTES_MAX)
     }

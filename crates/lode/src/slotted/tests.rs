@@ -73,9 +73,9 @@ fn take(step: Step, page: &mut PageMut<'_>, model: &mut Model) {
     };
     match step {
         Step::Insert(record, flags) => {
-            let room = room_in(page).expect("a whole page");
+            let free_space = free_space_in(page).expect("a whole page");
             let slot = insert(page, &record, flags).expect("a whole page");
-            assert_eq!(slot.is_some(), record.len() <= room && room > 0);
+            assert_eq!(slot.is_some(), record.len() <= free_space && free_space > 0);
             if let Some(slot) = slot {
                 let is_new = model.insert(slot, (record, flags)).is_none();
                 assert!(is_new, "slot {slot} was taken");
@@ -92,7 +92,7 @@ fn take(step: Step, page: &mut PageMut<'_>, model: &mut Model) {
                     assert!(fits && place.len == record.len());
                     model.insert(slot, (record, flags));
                 }
-                Fit::NoRoom => assert!(before.is_some() && !fits),
+                Fit::NoSpace => assert!(before.is_some() && !fits),
                 Fit::NoRecord => assert_eq!(before, None),
             }
         }
@@ -121,7 +121,7 @@ proptest! {
             take(step, &mut page.page_mut(), &mut model);
             prop_assert_eq!(check(&page), Ok(()));
             prop_assert_eq!(&contents(&page), &model);
-            prop_assert_eq!(room(View::of(&page)), room_in(&page).expect("a whole page"));
+            prop_assert_eq!(free_space(View::of(&page)), free_space_in(&page).expect("a whole page"));
         }
     }
 
@@ -148,7 +148,7 @@ proptest! {
             }
         }
         let view = View::of(&page);
-        prop_assert!(room(view) <= RECORD_BYTES_MAX);
+        prop_assert!(free_space(view) <= RECORD_BYTES_MAX);
         for slot in (0..slots(view)).chain([u16::MAX]) {
             if let Ok(Some(record)) = find(view, slot) {
                 prop_assert!(record.at >= RECORDS_AT && record.at + record.len <= PAGE_BYTES);
@@ -179,10 +179,10 @@ proptest! {
 #[test]
 fn the_longest_record_fits_alone_and_a_longer_one_not() {
     let mut page = empty();
-    assert_eq!(room_in(&page), Ok(RECORD_BYTES_MAX));
+    assert_eq!(free_space_in(&page), Ok(RECORD_BYTES_MAX));
     assert_eq!(insert(&mut page.page_mut(), &[1; RECORD_BYTES_MAX + 1], 0), Ok(None));
     assert_eq!(insert(&mut page.page_mut(), &[1; RECORD_BYTES_MAX], 0), Ok(Some(0)));
-    assert_eq!(room_in(&page), Ok(0));
+    assert_eq!(free_space_in(&page), Ok(0));
     assert_eq!(insert(&mut page.page_mut(), &[], 0), Ok(None));
     assert_eq!(check(&page), Ok(()));
 }
@@ -212,17 +212,17 @@ fn a_freed_slot_is_used_again_and_trailing_ones_go() {
     assert_eq!(delete(&mut page.page_mut(), 2), Ok(true));
     assert_eq!(slots(View::of(&page)), 1);
     assert_eq!(delete(&mut page.page_mut(), 0), Ok(true));
-    assert_eq!(room_in(&page), Ok(RECORD_BYTES_MAX));
+    assert_eq!(free_space_in(&page), Ok(RECORD_BYTES_MAX));
 }
 
 #[test]
-fn a_contradiction_is_told() {
+fn a_contradiction_is_reported() {
     let mut whole = empty();
     for record in [&b"one"[..], b"the second", b"three"] {
         insert(&mut whole.page_mut(), record, 0).unwrap();
     }
     delete(&mut whole.page_mut(), 1).unwrap();
-    let damaged = |at: usize, value: u16| {
+    let corrupt = |at: usize, value: u16| {
         let mut page = whole.clone();
         page.page_mut().put_u16(at, value);
         check(&page).expect_err("it is damaged")
@@ -243,7 +243,7 @@ fn a_contradiction_is_told() {
         (slot_at(2), 0, "its records take other bytes than it says"),
     ];
     for (at, value, how) in cases {
-        assert_eq!(damaged(at, value), Corruption(how), "{value} at {at}");
+        assert_eq!(corrupt(at, value), Corruption(how), "{value} at {at}");
     }
     let error = Corruption("how").on(9).to_string();
     assert!(error.starts_with("page 9 is damaged (how)"), "{error}");

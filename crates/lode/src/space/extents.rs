@@ -19,7 +19,7 @@ pub(crate) const fn growth_pages_max(extent_pages: u32) -> u32 {
 }
 
 /// The free page of an extent that comes first behind `index`, or first at all.
-fn room(geometry: Geometry, entry: Entry, index: u32) -> Option<u32> {
+fn free_index(geometry: Geometry, entry: Entry, index: u32) -> Option<u32> {
     let free = geometry.full() & !entry.used;
     let behind = free & (u64::MAX << index);
     let from = if behind == 0 { free } else { behind };
@@ -33,17 +33,17 @@ pub(super) fn find_beside(
     file: FileNumber,
     hint: Place,
 ) -> Result<Option<(Place, Entry)>> {
-    let has_room = |entry: Entry| entry.file == file && entry.used != geometry.full();
+    let has_space = |entry: Entry| entry.file == file && entry.used != geometry.full();
     let found = read_group(pages, geometry, hint.group, |group| {
         let entry = group.entry(hint.extent)?;
-        if has_room(entry) {
+        if has_space(entry) {
             return Ok(Some((hint.extent, entry)));
         }
-        group.find(0, has_room)
+        group.find(0, has_space)
     })?;
     Ok(found.and_then(|(extent, entry)| {
         let from = if extent == hint.extent { hint.index } else { 0 };
-        let index = room(geometry, entry, from)?;
+        let index = free_index(geometry, entry, from)?;
         Some((Place { group: hint.group, extent, index }, entry))
     }))
 }
@@ -71,13 +71,13 @@ pub(super) fn find_elsewhere(
             let found = read_group(pages, geometry, other, |group| {
                 any = false;
                 group.find(0, |entry| {
-                    let has_room = entry.file != 0 && entry.used != geometry.full();
-                    any |= has_room;
-                    has_room && entry.file == file
+                    let has_space = entry.file != 0 && entry.used != geometry.full();
+                    any |= has_space;
+                    has_space && entry.file == file
                 })
             })?;
             if let Some((extent, entry)) = found
-                && let Some(index) = room(geometry, entry, 0)
+                && let Some(index) = free_index(geometry, entry, 0)
             {
                 return Ok(Some((Place { group: other, extent, index }, entry)));
             }
@@ -97,7 +97,7 @@ pub(super) fn take_extent(
 ) -> Result<(Place, Entry)> {
     let is_free = |entry: Entry| entry.file == 0 && entry.used != geometry.full();
     let found = |group, (extent, entry)| {
-        room(geometry, entry, 0).map(|index| (Place { group, extent, index }, entry))
+        free_index(geometry, entry, 0).map(|index| (Place { group, extent, index }, entry))
     };
     let hint = if hint == NO_PAGE { None } else { Some(geometry.place(hint)) };
     if let Some(hint) = hint {

@@ -41,7 +41,7 @@ fn every_tactic_says_all_six_things_and_reads_its_own_values() {
 }
 
 #[test]
-fn what_is_not_known_is_told_with_what_is() {
+fn unknown_tactics_are_reported_with_the_known_ones() {
     let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
     assert!(message("log=maybe").contains("page-diff, page-grain"));
     assert!(message("locks=table").contains("locks=database"));

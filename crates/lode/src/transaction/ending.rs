@@ -105,7 +105,7 @@ impl Writing {
     fn restore(&mut self) -> Result<()> {
         let pages = mem::take(&mut self.changed);
         let changes = &self.shared().changes;
-        changes.tell_of_begun(&pages)?;
+        changes.log_begun(&pages)?;
         let mut logged = false;
         for page in pages {
             let mut latched = self.buffer.latch(page)?;

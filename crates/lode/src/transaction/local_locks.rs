@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::interrupt::Interrupt;
-use super::lock_set::{HeldLocks, LockSource};
+use super::lock_set::{GrantedLocks, LockSource};
 use crate::error::{LodeError, Result};
 use crate::lock::{Mode, Resource, TransactionNumber};
 use crate::owner::Owner;
@@ -77,7 +77,7 @@ impl LocalLocks {
     }
 }
 
-impl Keeper for HeldLocks<LocalLocks> {
+impl Keeper for GrantedLocks<LocalLocks> {
     #[inline]
     fn unpin(&self, page: PageNumber) {
         self.source().shared.buffer.unpin(page);
@@ -90,14 +90,14 @@ impl LockSource for LocalLocks {
     }
 
     #[inline]
-    fn pin(held: &Arc<HeldLocks<Self>>, page: PageNumber) -> Result<Option<Pinned>> {
-        let buffer = &held.source().shared.buffer;
+    fn pin(granted: &Arc<GrantedLocks<Self>>, page: PageNumber) -> Result<Option<Pinned>> {
+        let buffer = &granted.source().shared.buffer;
         if !buffer.pin(page)? {
             return Ok(None);
         }
         let at = buffer.pinned_bytes(page).cast_mut();
         let at = NonNull::new(at).expect("the buffer begins behind address 0");
-        let keeper = Arc::clone(held) as Arc<dyn Keeper>;
+        let keeper = Arc::clone(granted) as Arc<dyn Keeper>;
         // SAFETY: the page lies within the reservation, which lives as long as the share of the
         // buffer that `keeper` has. As long as a reader has it pinned, its state word cannot be
         // latched (`State::latch`, `State::latch_pinned`), and only who has latched a page writes

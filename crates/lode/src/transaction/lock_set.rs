@@ -30,7 +30,7 @@ pub trait LockSource: Sized {
     /// # Errors
     ///
     /// As of [`crate::PageRead::pin`].
-    fn pin(held: &Arc<HeldLocks<Self>>, page: PageNumber) -> Result<Option<Pinned>>;
+    fn pin(granted: &Arc<GrantedLocks<Self>>, page: PageNumber) -> Result<Option<Pinned>>;
 
     /// Before any lock, latch or mutex: in a child of the process nobody may be there to release
     /// it.
@@ -68,13 +68,13 @@ pub trait LockSource: Sized {
 
 /// The locks of one transaction, shared by all who use it: its handles, and the pages that it has
 /// pinned. With the last of them it gives everything back.
-pub struct HeldLocks<S: LockSource> {
+pub struct GrantedLocks<S: LockSource> {
     source: S,
     /// Its locks: one twice if two handles have asked for it, or one for more of it.
     taken: Mutex<Vec<Resource>>,
 }
 
-impl<S: LockSource> HeldLocks<S> {
+impl<S: LockSource> GrantedLocks<S> {
     pub(crate) const fn source(&self) -> &S {
         &self.source
     }
@@ -103,7 +103,7 @@ impl<S: LockSource> HeldLocks<S> {
     }
 }
 
-impl<S: LockSource> Drop for HeldLocks<S> {
+impl<S: LockSource> Drop for GrantedLocks<S> {
     fn drop(&mut self) {
         self.release();
     }
@@ -111,7 +111,7 @@ impl<S: LockSource> Drop for HeldLocks<S> {
 
 /// The locks of a transaction as one of its handles knows them, so that it asks for each lock once.
 pub(crate) struct LockSet<S: LockSource> {
-    held: Arc<HeldLocks<S>>,
+    granted: Arc<GrantedLocks<S>>,
     owner: Owner,
     whole: Cell<bool>,
     locked: RefCell<NumberMap<Resource, Mode>>,
@@ -122,27 +122,27 @@ pub(crate) struct LockSet<S: LockSource> {
 impl<S: LockSource> LockSet<S> {
     /// No lock yet.
     pub(crate) fn empty(source: S) -> Self {
-        Self::of(Arc::new(HeldLocks { source, taken: Mutex::default() }))
+        Self::of(Arc::new(GrantedLocks { source, taken: Mutex::default() }))
     }
 
     /// Another handle to the same transaction.
     pub(crate) fn share(&self) -> Self {
-        Self::of(Arc::clone(&self.held))
+        Self::of(Arc::clone(&self.granted))
     }
 
-    fn of(held: Arc<HeldLocks<S>>) -> Self {
-        let owner = held.source.owner();
+    fn of(granted: Arc<GrantedLocks<S>>) -> Self {
+        let owner = granted.source.owner();
         let (whole, last) = (Cell::new(false), Cell::new(None));
-        Self { held, owner, whole, locked: RefCell::default(), last }
+        Self { granted, owner, whole, locked: RefCell::default(), last }
     }
 
     pub(crate) fn source(&self) -> &S {
-        &self.held.source
+        &self.granted.source
     }
 
     /// The owner of the locks, which keeps them when this handle has gone.
-    pub(crate) const fn held(&self) -> &Arc<HeldLocks<S>> {
-        &self.held
+    pub(crate) const fn granted(&self) -> &Arc<GrantedLocks<S>> {
+        &self.granted
     }
 
     /// Whether everything is locked that the transaction may ever need: all that reading a page
@@ -171,7 +171,7 @@ impl<S: LockSource> LockSet<S> {
     pub(crate) fn lock_resource(&self, resource: Resource, mode: Mode) -> Result<bool> {
         let has_it = self.has(resource, mode);
         if !has_it {
-            self.held.take(resource, mode)?;
+            self.granted.take(resource, mode)?;
         }
         // Behind the lock: the last holder may have failed to take its changes back. Noted last, so
         // that who asks again after an error is told again; until then nobody has to wait for it.
@@ -189,20 +189,20 @@ impl<S: LockSource> LockSet<S> {
         if resource == Resource::Volume {
             return self.whole.get();
         }
-        if self.last.get().is_some_and(|(last, held)| last == resource && held >= mode) {
+        if self.last.get().is_some_and(|(last, granted)| last == resource && granted >= mode) {
             return true;
         }
-        let Some(&held) = self.locked.borrow().get(&resource) else { return false };
-        self.last.set(Some((resource, held)));
-        held >= mode
+        let Some(&granted) = self.locked.borrow().get(&resource) else { return false };
+        self.last.set(Some((resource, granted)));
+        granted >= mode
     }
 
     /// Give everything back, unless another handle, or a page that is pinned, still needs it: then
     /// that one does when it goes.
     pub(crate) fn release(&self) {
         // Nobody but this handle could make it more than one.
-        if Arc::strong_count(&self.held) == 1 {
-            self.held.release();
+        if Arc::strong_count(&self.granted) == 1 {
+            self.granted.release();
         }
         self.whole.set(false);
         self.last.set(None);

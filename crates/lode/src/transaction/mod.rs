@@ -26,7 +26,7 @@ mod writing;
 
 pub use interrupt::Interrupt;
 pub use local_locks::LocalLocks;
-pub use lock_set::{HeldLocks, LockSource};
+pub use lock_set::{GrantedLocks, LockSource};
 pub use mapped_pages::MappedPages;
 pub use mapping::{MappedReading, Mapping};
 pub use reading::{ReadTransaction, Reading};

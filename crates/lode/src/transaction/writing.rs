@@ -143,7 +143,7 @@ impl Writing {
         let mut latched = self.buffer.latch(page)?;
         let changes = &self.lock_set.source().shared().changes;
         let before_image = changes.keep_before_image(self.number(), page, &latched)?;
-        if note_kept(changes, before_image, &mut latched) {
+        if note_before_image(changes, before_image, &mut latched) {
             self.changed.push(page);
         }
         Ok(change(&mut latched.page_mut()))
@@ -166,7 +166,7 @@ impl Writing {
         } else {
             changes.keep_before_image(self.number(), page, &latched)?
         };
-        if note_kept(changes, before_image, &mut latched) {
+        if note_before_image(changes, before_image, &mut latched) {
             self.changed.push(page);
         }
         Ok(Ok(latched.page_mut().change(range, change)))
@@ -188,11 +188,15 @@ impl Writing {
 
 /// A page's old bytes are kept: say since when it is another. Whether that is the first time.
 #[inline]
-fn note_kept(changes: &Changes, before_image: BeforeImage, latched: &mut Latched<'_>) -> bool {
+fn note_before_image(
+    changes: &Changes,
+    before_image: BeforeImage,
+    latched: &mut Latched<'_>,
+) -> bool {
     if before_image != BeforeImage::Known {
         latched.page_mut().put_u64(page::offset::LSN, changes.log().end().0);
     }
-    before_image == BeforeImage::KeptFirst
+    before_image == BeforeImage::StoredFirst
 }
 
 impl Allocating for Writing {
@@ -253,7 +257,7 @@ impl PageRead for Writing {
         self.lock(page, Mode::Shared)?;
         // A page that it changed itself may change again.
         let is_own = !self.changed.is_empty() && self.shared().changes.has_changed(page);
-        if !is_own && let Some(pinned) = LocalLocks::pin(self.lock_set.held(), page)? {
+        if !is_own && let Some(pinned) = LocalLocks::pin(self.lock_set.granted(), page)? {
             return Ok(pinned);
         }
         let copy = self.read(page, |view| Arc::new(view.aligned_copy()))?;

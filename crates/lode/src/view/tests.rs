@@ -90,7 +90,7 @@ proptest! {
     fn it_is_an_array(
         seed in any::<[u8; 32]>(),
         steps in prop::collection::vec(step(), 1..20),
-        looks in prop::collection::vec((0..=PAGE_BYTES, 0..60_usize), 1..20),
+        reads in prop::collection::vec((0..=PAGE_BYTES, 0..60_usize), 1..20),
     ) {
         let mut model: PageBytes = [0; PAGE_BYTES];
         for (at, byte) in model.iter_mut().enumerate() {
@@ -103,7 +103,7 @@ proptest! {
         }
         let view = View::of(&page);
         prop_assert!(*view.copy() == model);
-        for (at, bytes) in looks {
+        for (at, bytes) in reads {
             let there = &model[at..(at + bytes).min(PAGE_BYTES)];
             let mut seen = Vec::new();
             view.append_to(&mut seen, at, bytes);

@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn a_walk_ends_where_it_is_told_to() {
+fn a_walk_ends_where_the_caller_stops_it() {
     let mut pages = CountingPages::new(MemoryPages::following(true, true));
     let (edges, places) = stored(&mut pages, &vec![vec![1, 2, 0], vec![2], vec![]]);
     for depth in [1, 2, 9] {

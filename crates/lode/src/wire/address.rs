@@ -52,7 +52,7 @@ impl FromStr for Address {
         match numbers.as_deref().unwrap_or(text).parse::<SocketAddr>() {
             Ok(address) if !address.ip().is_loopback() => Err(beyond_loopback(address)),
             Ok(address) => Ok(Self::Tcp(address)),
-            Err(_) if text.is_empty() || looks_like_a_port(text) => {
+            Err(_) if text.is_empty() || is_like_a_port(text) => {
                 let what = format!(
                     "is found at a socket's path, or at a port of this machine as 127.0.0.1:4711; \
                      `{text}` is neither"
@@ -74,7 +74,7 @@ impl fmt::Display for Address {
 }
 
 /// Whether a text that is no port was meant as one: a socket of such a name is `./name:1`.
-fn looks_like_a_port(text: &str) -> bool {
+fn is_like_a_port(text: &str) -> bool {
     let port = text.rsplit_once(':').map(|(_, port)| port);
     !text.contains('/') && port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -124,7 +124,8 @@ fn what_cannot_be_is_refused_though_its_checksum_fits() {
 
 #[test]
 fn errors_keep_their_meaning() {
-    let told = |error: crate::LodeError| crate::LodeError::from(Refusal::from(&error)).to_string();
+    let reported =
+        |error: crate::LodeError| crate::LodeError::from(Refusal::from(&error)).to_string();
     for error in [
         crate::LodeError::Deadlock,
         crate::LodeError::RolledBack,
@@ -134,10 +135,10 @@ fn errors_keep_their_meaning() {
         crate::LodeError::Server { what: "is tired".to_owned() },
     ] {
         let text = error.to_string();
-        assert_eq!(told(error), text);
+        assert_eq!(reported(error), text);
     }
     let long = crate::LodeError::Server { what: "\u{e4}".repeat(10_000) };
-    assert!(told(long).len() < 5_000);
+    assert!(reported(long).len() < 5_000);
 }
 
 proptest! {

@@ -95,14 +95,14 @@ fn check(
     let every = (trace.event_count() * 6 / images_about).max(1);
     let mut images = 0;
     for crash in trace.crashes(options).skip(seed as usize % every).step_by(every) {
-        let told = || format!("seed {seed}, {tactics}, {crash}");
+        let reported = || format!("seed {seed}, {tactics}, {crash}");
         let mark = crash.mark.unwrap_or(0);
         let (committed, durable) = ((mark / MARK) as usize, (mark % MARK) as usize);
         let database =
-            on(&crash.image, tactics).unwrap_or_else(|error| panic!("{error}: {}", told()));
-        let found = contents(&database).unwrap_or_else(|error| panic!("{error}: {}", told()));
+            on(&crash.image, tactics).unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        let found = contents(&database).unwrap_or_else(|error| panic!("{error}: {}", reported()));
         let may_be = &states[durable..(committed + 2).min(states.len())];
-        assert!(may_be.contains(&found), "{}", told());
+        assert!(may_be.contains(&found), "{}", reported());
         if images % 8 == 0 {
             // Life goes on.
             let (mut random, mut after) = (Random::new(images as u64), found);
@@ -111,7 +111,7 @@ fn check(
             store_some(&mut random, &mut writing, tactics.detect, &pages, &mut after).unwrap();
             writing.commit().unwrap();
             assert_eq!(pages_of(&database).unwrap(), pages);
-            assert_eq!(contents(&database).unwrap(), after, "{}", told());
+            assert_eq!(contents(&database).unwrap(), after, "{}", reported());
         }
         database.abandon();
         images += 1;

@@ -36,9 +36,9 @@ fn a_store_beside_the_mapping_ends_the_process() {
     for text in combinations().into_iter().filter(|text| text.contains("page-diff")) {
         for case in ["behind the end", "before the begin", "after the commit", "to be read"] {
             let ended = run(case, text);
-            let told = String::from_utf8_lossy(&ended.stdout).into_owned();
-            assert_eq!(ended.status.signal(), Some(libc::SIGSEGV), "{case}, {text}: {told}");
-            assert!(told.contains("about to store"), "{case}, {text}: {told}");
+            let reported = String::from_utf8_lossy(&ended.stdout).into_owned();
+            assert_eq!(ended.status.signal(), Some(libc::SIGSEGV), "{case}, {text}: {reported}");
+            assert!(reported.contains("about to store"), "{case}, {text}: {reported}");
         }
     }
 }
@@ -52,10 +52,10 @@ fn a_fault_of_somebody_else_reaches_the_handler_that_was_there_before() {
 }
 
 #[test]
-fn a_handler_that_comes_later_is_told_and_not_fought() {
+fn a_handler_that_comes_later_is_reported_and_not_fought() {
     let ended = run("later handler", "detect=sigsegv");
-    let told = String::from_utf8_lossy(&ended.stdout).into_owned();
-    assert!(told.contains("was installed after lode's"), "{told}");
+    let reported = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(reported.contains("was installed after lode's"), "{reported}");
     assert!(ended.status.success(), "{ended:?}");
 }
 
@@ -74,7 +74,7 @@ fn install(handler: extern "C" fn(i32)) {
     unsafe { libc::signal(libc::SIGSEGV, handler as *const () as usize) };
 }
 
-fn tell(text: &str) {
+fn report(text: &str) {
     stdout().write_all(format!("{text}\n").as_bytes()).unwrap();
     stdout().flush().unwrap();
 }
@@ -93,7 +93,7 @@ fn the_process_that_stores() {
     if case == "later handler" {
         install(later);
         let refused = database.writing().map(&pages).unwrap_err();
-        tell(&refused.to_string());
+        report(&refused.to_string());
         return;
     }
     let mut writing = database.writing();
@@ -116,7 +116,7 @@ fn the_process_that_stores() {
         }
         _ => std::ptr::without_provenance_mut(64),
     };
-    tell("about to store");
+    report("about to store");
     if case == "sent" {
         // SAFETY: a signal to this thread.
         unsafe { libc::raise(libc::SIGSEGV) };
@@ -124,5 +124,5 @@ fn the_process_that_stores() {
         // SAFETY: none: this is what must not be done, and the process is here to show it.
         unsafe { to.write_volatile(1) };
     }
-    tell("it went on");
+    report("it went on");
 }

@@ -121,30 +121,30 @@ fn a_transaction_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn what_would_damage_or_lose_something_is_told_and_nothing_is_committed() {
+fn what_would_damage_or_lose_something_is_reported_and_nothing_is_committed() {
     for text in combinations() {
         let database = in_memory(text);
         let pages = create(&database, 3);
         let is_explicit = detect_of(&database) == Detect::Explicit;
         let mut writing = database.writing();
         let mapping = writing.map(&pages).unwrap();
-        let told = |error: LodeError| error.to_string();
-        assert!(told(writing.map(&pages[1..2]).unwrap_err()).contains("mapped already"));
-        assert!(told(writing.map(&[]).unwrap_err()).contains("no page"));
+        let reported = |error: LodeError| error.to_string();
+        assert!(reported(writing.map(&pages[1..2]).unwrap_err()).contains("mapped already"));
+        assert!(reported(writing.map(&[]).unwrap_err()).contains("no page"));
         for range in [0..8, 31..40, 4_090..4_100, 3 * 4_096 + 40..3 * 4_096 + 48] {
             let refused = writing.changing(mapping, range).map(|_| ()).unwrap_err();
-            assert!(told(refused).contains("behind its header"), "{text}");
+            assert!(reported(refused).contains("behind its header"), "{text}");
         }
         assert_eq!(writing.memory(mapping).is_err(), is_explicit);
         writing.commit().unwrap();
         let mut other = database.writing();
-        assert!(told(other.memory_of(mapping).unwrap_err()).contains("another transaction's"));
+        assert!(reported(other.memory_of(mapping).unwrap_err()).contains("another transaction's"));
         let mapping = other.map(&pages).unwrap();
         if is_explicit {
             other.rollback().unwrap();
         } else {
             other.memory(mapping).unwrap()[4_096 + 20] ^= 1;
-            let refused = told(other.commit().unwrap_err());
+            let refused = reported(other.commit().unwrap_err());
             assert!(refused.contains(&format!("the header of page {}", pages[1])), "{refused}");
         }
         assert_eq!(contents(&database).unwrap(), vec![0; 3 * PAGE_DATA], "{text}");
@@ -153,7 +153,7 @@ fn what_would_damage_or_lose_something_is_told_and_nothing_is_committed() {
 
 /// Of a page that the transaction had changed before it mapped it, a call would be lost.
 #[test]
-fn a_call_beside_a_store_is_told() {
+fn a_call_beside_a_store_is_reported() {
     for text in combinations() {
         let database = in_memory(text);
         let pages = create(&database, 2);

@@ -175,7 +175,8 @@ impl Played {
     }
 
     fn check_one(&self, crash: &Crash, number: usize) {
-        let told = || format!("{:?}, seed {}, {}, {crash}", self.workload, self.seed, self.tactics);
+        let reported =
+            || format!("{:?}, seed {}, {}, {crash}", self.workload, self.seed, self.tactics);
         let mark = crash.mark.unwrap_or(0);
         let (committed, durable) = ((mark / MARK) as usize, (mark % MARK) as usize);
         let may_be = &self.states[durable..(committed + 2).min(self.states.len())];
@@ -186,20 +187,20 @@ impl Played {
             again.record();
             let disk = |name| Arc::new(again.disk(name));
             let database = Database::on(disk("volume"), disk("log"), &self.tactics);
-            database.unwrap_or_else(|error| panic!("{error}: {}", told())).abandon();
+            database.unwrap_or_else(|error| panic!("{error}: {}", reported())).abandon();
             image = again.trace().random_crash(&CrashOptions::new(number as u64)).image;
         }
-        let database =
-            on_image(&image, &self.tactics).unwrap_or_else(|error| panic!("{error}: {}", told()));
+        let database = on_image(&image, &self.tactics)
+            .unwrap_or_else(|error| panic!("{error}: {}", reported()));
         let found = read_and_check(&database);
-        let found = found.unwrap_or_else(|error| panic!("{error}: {}", told()));
-        let mut found = found.unwrap_or_else(|| panic!("the files are gone: {}", told()));
-        assert!(may_be.contains(&found), "{}\nfound {found:?}", told());
+        let found = found.unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        let mut found = found.unwrap_or_else(|| panic!("the files are gone: {}", reported()));
+        assert!(may_be.contains(&found), "{}\nfound {found:?}", reported());
         if number.is_multiple_of(8) {
             // Life goes on.
             let mut operator = Operator::new(1 << 20 | number as u64);
             commit_some(&mut operator, &database, &mut found, 10).unwrap();
-            assert_eq!(read_and_check(&database).unwrap(), Some(found), "{}", told());
+            assert_eq!(read_and_check(&database).unwrap(), Some(found), "{}", reported());
             database.close().unwrap();
         } else {
             database.abandon();

@@ -116,15 +116,15 @@ impl Small {
         let mut byte = [0];
         disk.read(at as u64, &mut byte).unwrap();
         disk.write(at as u64, &[byte[0] ^ mask]).unwrap();
-        let told = || format!("byte {at} of the {name}, changed by {mask:#x}");
+        let reported = || format!("byte {at} of the {name}, changed by {mask:#x}");
         match self.read(volume, log) {
             Ok(Some(found)) if Some(&found) == self.states.last() => outcomes.right += 1,
             Ok(Some(found)) if name == "log" && self.states.iter().rev().nth(1) == Some(&found) => {
                 outcomes.shorter += 1;
             }
-            Ok(found) => panic!("{}: a wrong answer: {found:?}", told()),
+            Ok(found) => panic!("{}: a wrong answer: {found:?}", reported()),
             Err(error) => {
-                assert!(is_damage(&error), "{}: {error}", told());
+                assert!(is_damage(&error), "{}: {error}", reported());
                 outcomes.refused += 1;
             }
         }

@@ -99,7 +99,7 @@ fn use_all(
         }
         Err(error) => panic!("{error}"),
     };
-    ended(look(writing, known, extent_pages));
+    ended(inspect(writing, known, extent_pages));
     let files = known.files;
     let (serial, word) = (random.below(known.records.len().max(1)), random.next());
     if let Some(record) = known.records.values().nth(serial) {
@@ -138,7 +138,7 @@ fn use_all(
 }
 
 /// Read everything in every way and let everything be checked.
-fn look(pages: &impl PageRead, known: &Contents, extent_pages: u32) -> Result<(), LodeError> {
+fn inspect(pages: &impl PageRead, known: &Contents, extent_pages: u32) -> Result<(), LodeError> {
     let files = known.files;
     let mut first = Ok(());
     let mut ended = |outcome: Result<(), LodeError>| {

@@ -81,7 +81,7 @@ impl Run {
             self.recognize(&database);
             self.draw_failure(session);
             let ended = self.session(&database, seen);
-            self.simulation.set_room_bytes(None);
+            self.simulation.set_capacity_bytes(None);
             if ended.is_ok() && database.close().is_ok() {
                 self.all_durable();
             }
@@ -171,8 +171,8 @@ impl Run {
     fn disturb(&mut self, database: &Database) -> Result<(), Abandoned> {
         match self.operator.random.below(12) {
             0 => return Err(Abandoned),
-            1 => self.simulation.set_room_bytes(Some(0)),
-            2 | 3 => self.simulation.set_room_bytes(None),
+            1 => self.simulation.set_capacity_bytes(Some(0)),
+            2 | 3 => self.simulation.set_capacity_bytes(None),
             4..=6 => database.forget().map_err(|_| Abandoned)?,
             _ => {
                 database.checkpoint().map_err(|_| Abandoned)?;

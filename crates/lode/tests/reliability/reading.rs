@@ -96,8 +96,8 @@ fn nodes(pages: &impl PageRead, files: &Files) -> Result<BTreeMap<Serial, Node>>
     let mut found = BTreeMap::new();
     for (serial, Record { id, bytes }) in scanned(pages, files.nodes, NODE_AT)? {
         let mut children = Vec::new();
-        let look = |view: lode::View<'_>, at: usize, _: usize| view.u64(at + NODE_AT);
-        let _: ControlFlow<()> = links.walk(pages, id, look, |_, serial| {
+        let inspect = |view: lode::View<'_>, at: usize, _: usize| view.u64(at + NODE_AT);
+        let _: ControlFlow<()> = links.walk(pages, id, inspect, |_, serial| {
             children.push(serial);
             Ok(ControlFlow::Continue(()))
         })?;

@@ -121,8 +121,8 @@ fn what_is_no_whole_database_is_refused_and_says_what_to_do() {
         real.refused("another's log", &["another volume's", "put the volume's own log"]);
         fs::write(&path, newer_volume(&real.volume)).unwrap();
         let (ours, theirs) = (superblock::VERSION, superblock::VERSION + 1);
-        let told = [format!("format {theirs}"), format!("reads {ours}")];
-        real.refused("newer volume", &[&told[0], &told[1], "load it again"]);
+        let reported = [format!("format {theirs}"), format!("reads {ours}")];
+        real.refused("newer volume", &[&reported[0], &reported[1], "load it again"]);
         fs::write(&log_path, newer_log(&real.log)).unwrap();
         real.refused("newer log", &["format 2", "reads 1", "load it again"]);
     }
@@ -155,25 +155,25 @@ fn a_file_cut_anywhere_is_refused_or_whole() {
         let real = Real::new("extent=4&durability=group&checkpoint=65536", is_closed);
         let (path, log_path) = real.paths();
         for (path, bytes) in [(path, &real.volume), (log_path, &real.log)] {
-            let (mut refused, mut right, mut told_where) = (0, 0, 0);
+            let (mut refused, mut right, mut located) = (0, 0, 0);
             for len_bytes in lengths(bytes.len()) {
                 File::options().write(true).open(&path).unwrap().set_len(len_bytes).unwrap();
-                let told = || format!("{} cut to {len_bytes} bytes", path.display());
+                let reported = || format!("{} cut to {len_bytes} bytes", path.display());
                 match real.open() {
                     Ok(found) if found == real.contents => right += 1,
                     // A log of which nothing is left behind the cut ends there.
                     Ok(_) if !is_closed && path.ends_with("parts-log") => refused += 1,
-                    Ok(_) => panic!("{}: a wrong answer", told()),
+                    Ok(_) => panic!("{}: a wrong answer", reported()),
                     Err(error) => {
-                        assert!(is_damage(&error), "{}: {error}", told());
-                        told_where += u32::from(error.to_string().contains("it ends"));
+                        assert!(is_damage(&error), "{}: {error}", reported());
+                        located += u32::from(error.to_string().contains("it ends"));
                         refused += 1;
                     }
                 }
                 real.restore();
             }
-            assert!(refused > 0 && (right > 0 || told_where > 0), "{refused} {right}");
-            assert!(told_where > 0 || path.ends_with("parts-log"), "{}", path.display());
+            assert!(refused > 0 && (right > 0 || located > 0), "{refused} {right}");
+            assert!(located > 0 || path.ends_with("parts-log"), "{}", path.display());
         }
         assert!(real.open().unwrap() == real.contents);
     }
@@ -220,11 +220,11 @@ fn without_permission_it_is_refused_and_says_so() {
             .map(|path| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap())
     };
     set(0o444);
-    let told = as_nobody("the_process_that_may_only_read", folder);
-    assert!(told.is_none_or(|told| told.contains("as it should be")));
+    let reported = as_nobody("the_process_that_may_only_read", folder);
+    assert!(reported.is_none_or(|reported| reported.contains("as it should be")));
     set(0);
-    let told = as_nobody("the_process_that_may_not_even_read", folder);
-    assert!(told.is_none_or(|told| told.contains("as it should be")));
+    let reported = as_nobody("the_process_that_may_not_even_read", folder);
+    assert!(reported.is_none_or(|reported| reported.contains("as it should be")));
     set(0o644);
     assert!(real.open().unwrap() == real.contents);
 }
@@ -305,8 +305,8 @@ fn a_full_disk_and_one_for_reading_only_are_refused_and_nothing_is_lost() {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]).arg(program);
     add_arguments(&mut command, "the_process_on_a_small_disk", folder.path());
-    let told = output_of(&mut command);
-    assert!(told.is_none_or(|told| told.contains("as it should be")));
+    let reported = output_of(&mut command);
+    assert!(reported.is_none_or(|reported| reported.contains("as it should be")));
 }
 
 /// Not a test by itself: another one starts it.

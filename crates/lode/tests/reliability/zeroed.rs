@@ -51,14 +51,14 @@ type Outcome = (String, Result<(), LodeError>);
 /// Everything that is known, each thing alone and by what leads to it.
 fn each_alone(pages: &impl PageRead, known: &Contents) -> Vec<Outcome> {
     let (files, mut outcomes) = (&known.files, Vec::new());
-    let mut tell = |what: String, outcome| outcomes.push((what, outcome));
+    let mut report = |what: String, outcome| outcomes.push((what, outcome));
     for (heap, records) in [(files.records, &known.records), (*files.objects, &known.objects)] {
         for record in records.values() {
             let is_right = |bytes: Vec<u8>| assert!(bytes == record.bytes, "{}", record.id);
-            tell(format!("record {}", record.id), heap.get(pages, record.id).map(is_right));
+            report(format!("record {}", record.id), heap.get(pages, record.id).map(is_right));
             let reference = Reference::to(record.id);
             let read = heap.read_at(pages, reference, |view, at| view.u64(at)).map(drop);
-            tell(format!("reference {}", record.id), read);
+            report(format!("reference {}", record.id), read);
         }
     }
     for (key, value) in &known.entries {
@@ -67,7 +67,7 @@ fn each_alone(pages: &impl PageRead, known: &Contents) -> Vec<Outcome> {
             bytes.append_to(&mut value);
             value
         });
-        tell(format!("key {key:?}"), found.map(|found| assert_eq!(found.as_ref(), Some(value))));
+        report(format!("key {key:?}"), found.map(|found| assert_eq!(found.as_ref(), Some(value))));
     }
     for (&key, values) in &known.values {
         let mut found = Vec::new();
@@ -76,15 +76,15 @@ fn each_alone(pages: &impl PageRead, known: &Contents) -> Vec<Outcome> {
             found.sort_unstable();
             assert_eq!(&found, values, "key {key}");
         };
-        tell(format!("key {key}"), got.map(is_right));
+        report(format!("key {key}"), got.map(is_right));
         let one = files.values.1.get_one(pages, key);
-        tell(format!("one of key {key}"), one.map(|one| assert!(one.is_some(), "key {key}")));
+        report(format!("one of key {key}"), one.map(|one| assert!(one.is_some(), "key {key}")));
     }
     outcomes
 }
 
 #[test]
-fn a_zeroed_page_in_use_is_damage_told_with_its_number() {
+fn a_zeroed_page_in_use_is_damage_reported_with_its_number() {
     let (image, contents, used) = closed();
     let folder = tempfile::tempdir().unwrap();
     let pages_total = image.disk("volume").len_bytes().unwrap() / PAGE_BYTES as u64;
@@ -92,9 +92,9 @@ fn a_zeroed_page_in_use_is_damage_told_with_its_number() {
     for page in FIRST_PAGE..pages_total as PageNumber {
         let is_used = used.contains(&page) || page <= space::SPACE_PAGE;
         let names_it = |error: &LodeError| {
-            let told = error.to_string();
-            assert!(is_damage(error), "page {page}: {told}");
-            assert!(told.contains(&format!("page {page} ")), "page {page}: {told}");
+            let reported = error.to_string();
+            assert!(is_damage(error), "page {page}: {reported}");
+            assert!(reported.contains(&format!("page {page} ")), "page {page}: {reported}");
         };
         let database = match without(&image, page) {
             Ok(database) => database,

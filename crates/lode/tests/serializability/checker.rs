@@ -84,7 +84,7 @@ pub fn check(history: &[Transaction]) -> Option<Anomaly> {
         Err(anomaly) => return Some(anomaly),
     };
     let plain = [internal, aborted_read, intermediate_read, lost_write];
-    let found = plain.into_iter().find_map(|look| look(history, &lists));
+    let found = plain.into_iter().find_map(|inspect| inspect(history, &lists));
     found.or_else(|| Graph::of(history, &lists).cycle())
 }
 

@@ -62,7 +62,7 @@ fn a_commit_without_an_answer_is_uncertain() {
 }
 
 #[test]
-fn answers_to_something_else_are_told() {
+fn answers_to_something_else_are_reported() {
     let others = [
         welcome(),
         Reply::Committed { position: 1 },
@@ -88,7 +88,7 @@ fn answers_to_something_else_are_told() {
 }
 
 #[test]
-fn a_server_of_something_else_is_told() {
+fn a_server_of_something_else_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();

@@ -115,7 +115,7 @@ fn direct_references_do_not_outlive_a_change() {
 }
 
 #[test]
-fn a_transaction_larger_than_the_cache_is_told() {
+fn a_transaction_larger_than_the_cache_is_reported() {
     for text in LOCKS {
         let bank = Bank::open(text);
         let remote = bank.client("cache=65536");

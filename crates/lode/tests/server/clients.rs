@@ -101,8 +101,8 @@ fn a_deadlock_has_one_victim_and_the_other_goes_on() {
         let second = scope.spawn(|| run(&remotes[1], two, one));
         [first.join().unwrap(), second.join().unwrap()]
     });
-    let told = |outcome: &&Result<()>| matches!(outcome, Err(LodeError::Deadlock));
-    assert_eq!(outcomes.iter().filter(told).count(), 1, "{outcomes:?}");
+    let reported = |outcome: &&Result<()>| matches!(outcome, Err(LodeError::Deadlock));
+    assert_eq!(outcomes.iter().filter(reported).count(), 1, "{outcomes:?}");
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
     let reading = remotes[0].reading();
     let words = [one, two].map(|page| get(&reading, page).unwrap());
@@ -110,7 +110,7 @@ fn a_deadlock_has_one_victim_and_the_other_goes_on() {
 }
 
 #[test]
-fn a_thread_that_waits_for_itself_is_told() {
+fn a_thread_that_waits_for_itself_is_reported() {
     for text in ["locks=database", "locks=relation", "locks=page"] {
         let bank = Bank::open(text);
         let remote = bank.client("");

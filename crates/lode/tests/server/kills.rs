@@ -64,14 +64,14 @@ fn a_process_that_holds_locks() {
 }
 
 /// A client's knowledge of its own commits.
-struct Told {
+struct Reported {
     answered: u64,
     tried: u64,
     error: LodeError,
 }
 
 /// Commit higher and higher numbers into two pages, until the server is gone.
-fn count_up(remote: &Remote, pair: [u32; 2], answers: &mpsc::Sender<()>) -> Told {
+fn count_up(remote: &Remote, pair: [u32; 2], answers: &mpsc::Sender<()>) -> Reported {
     let (mut answered, mut tried) = (0, 0);
     loop {
         tried += 1;
@@ -85,7 +85,7 @@ fn count_up(remote: &Remote, pair: [u32; 2], answers: &mpsc::Sender<()>) -> Told
         match run() {
             Ok(()) => answered = tried,
             Err(LodeError::Deadlock) => continue,
-            Err(error) => return Told { answered, tried, error },
+            Err(error) => return Reported { answered, tried, error },
         }
         // Nobody listens any more when enough was heard.
         let _ = answers.send(());
@@ -106,20 +106,24 @@ fn a_killed_server_loses_nothing_that_it_answered() {
         database.close().unwrap();
         let mut before = vec![0; accounts.len() / 2];
         for _ in 0..2 {
-            let told = serve_and_kill(folder.path(), text, &accounts, commits);
+            let reported = serve_and_kill(folder.path(), text, &accounts, commits);
             let database = Database::open(&path, &tactics(text)).unwrap();
             let reading = database.reading();
             let pairs = accounts.chunks_exact(2).zip(&mut before);
-            for (told, (pair, before)) in told.iter().zip(pairs) {
+            for (reported, (pair, before)) in reported.iter().zip(pairs) {
                 let found = get(&reading, pair[0]).unwrap();
                 assert_eq!(get(&reading, pair[1]).unwrap(), found, "{text}: half a transaction");
                 // A client that others kept waiting may have committed nothing this time.
-                let kept = told.answered == 0 && found == *before;
-                let counted = (told.answered.max(1)..=told.tried).contains(&found);
-                assert!(kept || counted, "{text}: {found} after {before}, {}", told.answered);
+                let retained = reported.answered == 0 && found == *before;
+                let counted = (reported.answered.max(1)..=reported.tried).contains(&found);
+                assert!(
+                    retained || counted,
+                    "{text}: {found} after {before}, {}",
+                    reported.answered
+                );
                 *before = found;
-                let error = told.error.to_string();
-                match told.error {
+                let error = reported.error.to_string();
+                match reported.error {
                     LodeError::Server { .. } => assert!(error.contains("start it"), "{error}"),
                     LodeError::Uncertain { .. } => assert!(error.contains("opened"), "{error}"),
                     _ => panic!("{error}"),
@@ -129,7 +133,7 @@ fn a_killed_server_loses_nothing_that_it_answered() {
     }
 }
 
-fn serve_and_kill(folder: &Path, text: &str, accounts: &[u32], commits: usize) -> Vec<Told> {
+fn serve_and_kill(folder: &Path, text: &str, accounts: &[u32], commits: usize) -> Vec<Reported> {
     let socket = folder.join("socket");
     let (folder, socket_text) = (folder.to_str().unwrap(), socket.to_str().unwrap());
     let [role, address, _] = settings("serves", socket_text, "");
@@ -141,7 +145,7 @@ fn serve_and_kill(folder: &Path, text: &str, accounts: &[u32], commits: usize) -
     let address = Address::Unix(socket);
     let remotes = [0, 1, 2].map(|_| Remote::connect(&address, &tactics("")).unwrap());
     let (send, answers) = mpsc::channel();
-    let told = thread::scope(|scope| {
+    let reported = thread::scope(|scope| {
         let threads: Vec<_> = remotes
             .iter()
             .zip(accounts.chunks_exact(2))
@@ -157,7 +161,7 @@ fn serve_and_kill(folder: &Path, text: &str, accounts: &[u32], commits: usize) -
     // A client does not come back to life with another server.
     let outcome = get(&remotes[0].reading(), accounts[0]);
     assert!(matches!(outcome, Err(LodeError::Server { .. })), "{outcome:?}");
-    told
+    reported
 }
 
 /// Not a test by itself: the other one starts it.

@@ -40,7 +40,7 @@ fn hello() -> Request {
     Request::Hello(Hello { version: wire::VERSION, identity: [0; 16], session: 0 })
 }
 
-fn told(outcome: Result<Remote, LodeError>) -> String {
+fn reported(outcome: Result<Remote, LodeError>) -> String {
     match outcome {
         Err(error @ LodeError::Server { .. }) => error.to_string(),
         Err(other) => panic!("{other}"),
@@ -201,7 +201,7 @@ fn lock_to_write(page: u32) -> Request {
 }
 
 #[test]
-fn another_version_is_told() {
+fn another_version_is_reported() {
     let bank = Bank::open("");
     let mut stream = dial(&bank);
     say(&mut stream, &Request::Hello(Hello { version: 7, identity: [0; 16], session: 0 }));
@@ -212,10 +212,10 @@ fn another_version_is_told() {
 }
 
 #[test]
-fn another_database_is_told() {
+fn another_database_is_reported() {
     let bank = Bank::open("");
     let (address, tactics) = (bank.server.address(), Tactics::default());
-    let text = told(Remote::connect_to(address, &tactics, [9; 16]));
+    let text = reported(Remote::connect_to(address, &tactics, [9; 16]));
     assert!(text.contains("another database"), "{text}");
     let identity = bank.client("").identity();
     Remote::connect_to(address, &tactics, identity).unwrap();
@@ -223,7 +223,7 @@ fn another_database_is_told() {
 
 /// A client's knowledge of its cache means nothing to the next life of a server.
 #[test]
-fn another_life_of_the_server_is_told() {
+fn another_life_of_the_server_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let address = Address::Unix(folder.path().join("socket"));
     let bank = Bank::open_at("", &address, tempfile::tempdir().unwrap());
@@ -260,10 +260,10 @@ fn a_change_that_failed_fails_the_commit() {
 }
 
 #[test]
-fn nobody_there_is_told() {
+fn nobody_there_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
-    let text = told(Remote::connect(&Address::Unix(path.clone()), &Tactics::default()));
+    let text = reported(Remote::connect(&Address::Unix(path.clone()), &Tactics::default()));
     assert!(text.contains("socket") && text.contains("start it"), "{text}");
     // A server that was killed leaves its socket.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());

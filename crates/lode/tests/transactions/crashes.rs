@@ -87,9 +87,9 @@ fn a_crash_while_new_pages_become_free_again_leaves_them_whole() {
     writing.commit().unwrap();
     database.checkpoint().unwrap();
     let mut writing = database.writing();
-    let kept = state.len();
+    let retained = state.len();
     load(&mut writing, &mut state, LOADED[0]);
-    assert_eq!(state.len(), kept + LOADED[0]);
+    assert_eq!(state.len(), retained + LOADED[0]);
     writing.rollback().unwrap();
     simulation.record();
     database.checkpoint().unwrap();
@@ -226,7 +226,7 @@ impl Workload {
     }
 
     fn check_one(&self, crash: &Crash, number: usize) {
-        let told = || format!("seed {}, {}, {crash}", self.seed, self.tactics);
+        let reported = || format!("seed {}, {}, {crash}", self.seed, self.tactics);
         let mark = crash.mark.unwrap_or(0);
         let (committed, durable) = ((mark / MARK) as usize, (mark % MARK) as usize);
         let may_be = &self.states[durable..(committed + 2).min(self.states.len())];
@@ -236,24 +236,24 @@ impl Workload {
             let again = image.simulation();
             again.record();
             on_simulation(&again, &self.tactics)
-                .unwrap_or_else(|error| panic!("{error}: {}", told()))
+                .unwrap_or_else(|error| panic!("{error}: {}", reported()))
                 .abandon();
             let options = CrashOptions::new(self.seed + number as u64);
             image = again.trace().random_crash(&options).image;
         }
-        let database =
-            on_image(&image, &self.tactics).unwrap_or_else(|error| panic!("{error}: {}", told()));
-        let found = state_of(&database).unwrap_or_else(|error| panic!("{error}: {}", told()));
-        assert!(may_be.contains(&found), "{}\nfound {found:?}\nof {may_be:?}", told());
+        let database = on_image(&image, &self.tactics)
+            .unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        let found = state_of(&database).unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        assert!(may_be.contains(&found), "{}\nfound {found:?}\nof {may_be:?}", reported());
         if number.is_multiple_of(8) {
             let page = *found.keys().next().unwrap();
             let mut writing = database.writing();
             put(&mut writing, page, 0, 1).unwrap();
             // As many as were ever given back: each of them is whole.
             for _ in 0..2 * LOADED[1] {
-                let allocated =
-                    allocate(&mut writing).unwrap_or_else(|error| panic!("{error}: {}", told()));
-                assert!(!found.contains_key(&allocated), "{}", told());
+                let allocated = allocate(&mut writing)
+                    .unwrap_or_else(|error| panic!("{error}: {}", reported()));
+                assert!(!found.contains_key(&allocated), "{}", reported());
             }
             writing.commit().unwrap();
             database.close().unwrap();

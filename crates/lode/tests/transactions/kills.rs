@@ -42,12 +42,12 @@ fn a_killed_process_leaves_what_it_had_committed() {
         let pages = create(&path, &tactics(variant));
         let mut before = 0;
         for _ in 0..KILLS {
-            let told = run_and_kill(folder.path(), variant, random.below(COMMITS_MAX));
+            let reported = run_and_kill(folder.path(), variant, random.below(COMMITS_MAX));
             let database = Database::open(&path, &tactics(variant)).unwrap();
             let found = check(&database, &pages);
             // The process may have committed once more than it could tell.
-            let least = if variant.contains("none") { before } else { told.max(before) };
-            assert!(found >= least, "{variant}: {found} is there, {told} was told");
+            let least = if variant.contains("none") { before } else { reported.max(before) };
+            assert!(found >= least, "{variant}: {found} is there, {reported} was told");
             before = found;
             database.close().unwrap();
         }
@@ -84,15 +84,15 @@ fn run_and_kill(folder: &Path, variant: &str, commits: usize) -> u64 {
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let told = lines.map_while(Result::ok).filter_map(|line| {
+    let reported = lines.map_while(Result::ok).filter_map(|line| {
         line.strip_prefix("committed ").map(|number| number.parse::<u64>().unwrap())
     });
     let mut last = 0;
-    let mut told = told.inspect(|&number| last = number);
-    let enough = told.by_ref().take(commits + 1).count();
+    let mut reported = reported.inspect(|&number| last = number);
+    let enough = reported.by_ref().take(commits + 1).count();
     child.kill().unwrap();
     // Commits told until it died count, too.
-    told.for_each(drop);
+    reported.for_each(drop);
     child.wait().unwrap();
     assert_eq!(enough, commits + 1, "the process ended by itself");
     last
@@ -126,8 +126,8 @@ fn the_process_that_is_killed() {
             put(&mut writing, page, 0, 0).unwrap();
         }
         writing.rollback().unwrap();
-        let told = format!("committed {number}\n");
-        stdout().write_all(told.as_bytes()).unwrap();
+        let reported = format!("committed {number}\n");
+        stdout().write_all(reported.as_bytes()).unwrap();
         stdout().flush().unwrap();
     }
 }

@@ -88,7 +88,7 @@ impl Run {
             self.recognize(&database);
             self.draw_failure(session);
             let end = self.session(&database, seen);
-            self.simulation.set_room_bytes(None);
+            self.simulation.set_capacity_bytes(None);
             if end == End::Well && database.close().is_ok() {
                 self.all_durable();
             }
@@ -144,7 +144,7 @@ impl Run {
                 self.all_durable();
             }
             if step == 2 && self.random.one_in(10) {
-                self.simulation.set_room_bytes(Some(0));
+                self.simulation.set_capacity_bytes(Some(0));
             }
             let place = self.random.below(TRANSACTIONS_MAX);
             if place >= open.len() {

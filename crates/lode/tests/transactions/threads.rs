@@ -114,8 +114,8 @@ fn a_deadlock_has_one_victim_and_the_other_goes_on() {
         let two = scope.spawn(|| run(accounts[1], accounts[0]));
         [one.join().unwrap(), two.join().unwrap()]
     });
-    let told = |outcome: &&Result<()>| matches!(outcome, Err(LodeError::Deadlock));
-    assert_eq!(outcomes.iter().filter(told).count(), 1, "{outcomes:?}");
+    let reported = |outcome: &&Result<()>| matches!(outcome, Err(LodeError::Deadlock));
+    assert_eq!(outcomes.iter().filter(reported).count(), 1, "{outcomes:?}");
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
     let reading = database.reading();
     let words = [accounts[0], accounts[1]].map(|page| get(&reading, page).unwrap()[1]);

@@ -64,23 +64,25 @@ fn one_step_is_had_by_itself() {
 
 #[test]
 fn a_reference_to_nothing_is_damage_and_a_start_at_nothing_is_a_mistake() {
-    let told = |damage: &dyn Fn(&mut Writing, &Stored)| {
+    let reported = |damage: &dyn Fn(&mut Writing, &Stored)| {
         let (mut pages, stored) = small();
         damage(&mut pages, &stored);
         let forward = stored.to().walk(&pages, stored.oids[0], 3, number, go_on);
         let joined = stored.joined(OUT, IN).walk(&pages, stored.part_ids[0], 3, number, go_on);
         [forward, joined].map(|walked| walked.map(drop).map_err(|error| error.to_string()))
     };
-    let gone = told(&|pages, stored| {
+    let gone = reported(&|pages, stored| {
         stored.objects.delete(pages, id(stored.oids[2])).unwrap();
         stored.parts.delete(pages, id(stored.part_ids[2])).unwrap();
     });
-    assert!(gone.iter().all(|one| one.as_ref().is_err_and(|told| told.contains("not there"))));
+    assert!(
+        gone.iter().all(|one| one.as_ref().is_err_and(|reported| reported.contains("not there")))
+    );
     let (mut pages, stored) = small();
     stored.objects.delete(&mut pages, id(stored.oids[0])).unwrap();
     let missing = stored.to().walk(&pages, stored.oids[0], 1, number, go_on);
     assert!(matches!(missing, Err(LodeError::Missing { .. })), "{missing:?}");
-    let circle = told(&|pages, stored| {
+    let circle = reported(&|pages, stored| {
         let first = first_connection(pages, stored);
         let next = first.0.to_le_bytes();
         stored
@@ -89,7 +91,7 @@ fn a_reference_to_nothing_is_damage_and_a_start_at_nothing_is_a_mistake() {
             .unwrap();
     });
     assert!(circle[0].is_ok() && circle[1].as_ref().unwrap_err().contains("in a circle"));
-    let other = told(&|pages, stored| {
+    let other = reported(&|pages, stored| {
         let (first, parent) = (first_connection(pages, stored), stored.part_ids[1].0);
         stored
             .connections
@@ -106,8 +108,8 @@ fn a_number_of_references_that_no_page_holds_is_damage() {
         .objects
         .change(&mut pages, id(stored.oids[0]), |object| object[COUNT..COUNT + 2].fill(9))
         .unwrap();
-    let told = stored.from().walk(&pages, stored.oids[0], 1, number, go_on).unwrap_err();
-    assert!(told.to_string().contains("too short for its references"), "{told}");
+    let reported = stored.from().walk(&pages, stored.oids[0], 1, number, go_on).unwrap_err();
+    assert!(reported.to_string().contains("too short for its references"), "{reported}");
 }
 
 fn go_on(_: Reference, _: usize) -> ControlFlow<()> {

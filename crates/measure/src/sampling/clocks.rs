@@ -236,11 +236,11 @@ mod tests {
     fn a_thread_that_takes_the_place_of_another_is_listed() {
         let mut clocks = Clocks::of(&[]);
         for _ in 0..3 {
-            let (told, number) = channel();
+            let (reported, number) = channel();
             let (end, ended) = channel::<()>();
             let thread = std::thread::spawn(move || {
                 spin::spin_ns(1_000_000);
-                told.send(own_thread()).expect("awaited");
+                reported.send(own_thread()).expect("awaited");
                 ended.recv().expect("told to end");
             });
             let number = number.recv().expect("it tells");

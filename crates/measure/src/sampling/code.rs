@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_files_of_programs_and_of_the_kernel_is_told_apart() {
+    fn code_of_files_of_programs_and_of_the_kernel_is_distinguished() {
         let file = |path: &str, bytes: &str| {
             Some(Held::File {
                 path: PathBuf::from(path),

@@ -147,11 +147,15 @@ mod tests {
 
     #[test]
     fn each_refusal_says_what_is_missing() {
-        let told = |error: Errno| reason(&io::Error::from(error));
-        assert!(told(Errno::ACCESS).contains("perf_event_paranoid"), "{}", told(Errno::ACCESS));
-        assert!(told(Errno::PERM).contains("container"), "{}", told(Errno::PERM));
-        assert!(told(Errno::NOSYS).contains("no perf events"), "{}", told(Errno::NOSYS));
-        assert!(told(Errno::MFILE).contains("ulimit -n"), "{}", told(Errno::MFILE));
-        assert!(told(Errno::NOMEM).contains("cannot be opened"), "{}", told(Errno::NOMEM));
+        let reported = |error: Errno| reason(&io::Error::from(error));
+        assert!(
+            reported(Errno::ACCESS).contains("perf_event_paranoid"),
+            "{}",
+            reported(Errno::ACCESS)
+        );
+        assert!(reported(Errno::PERM).contains("container"), "{}", reported(Errno::PERM));
+        assert!(reported(Errno::NOSYS).contains("no perf events"), "{}", reported(Errno::NOSYS));
+        assert!(reported(Errno::MFILE).contains("ulimit -n"), "{}", reported(Errno::MFILE));
+        assert!(reported(Errno::NOMEM).contains("cannot be opened"), "{}", reported(Errno::NOMEM));
     }
 }

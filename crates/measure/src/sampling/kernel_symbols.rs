@@ -64,7 +64,7 @@ mod tests {
                         ffff3000 W clear_page\t[mod]\nbroken\nffff4000 T\n";
 
     #[test]
-    fn an_entry_is_the_outermost_function_that_tells_something() {
+    fn an_entry_is_the_outermost_function_that_reports_something() {
         let kernel = KernelSymbols::parse(TEXT);
         assert_eq!(kernel.at(0xffff_2900), Some("__x64_sys_pread64"));
         assert_eq!(kernel.at(0xfff), None);

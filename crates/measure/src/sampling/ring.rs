@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_forks_and_losses_are_told_apart() {
+    fn samples_forks_and_losses_are_distinguished() {
         let drained = records_of(&stream());
         let user = Sample { process: 7, thread: 8, time_ns: 55, address: 0x1000, kernel: None };
         let kernel = Sample {

@@ -14,7 +14,7 @@ impl Shell {
     }
 
     /// Run a line, wait until it says something.
-    fn tell(&mut self, line: &str) -> String {
+    fn report(&mut self, line: &str) -> String {
         let stdin = self.0.stdin.as_mut().expect("piped");
         writeln!(stdin, "{line}").expect("the shell lives");
         let mut answer = String::new();
@@ -36,17 +36,17 @@ const WORK: &str = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
 #[test]
 fn cpu_time_counts_the_process_its_children_and_those_it_waited_for() {
     let mut shell = Shell::start();
-    shell.tell("echo ready");
+    shell.report("echo ready");
     let idle = cpu_ns(shell.0.id()).expect("it lives");
-    shell.tell(&format!("{WORK}; echo done"));
+    shell.report(&format!("{WORK}; echo done"));
     let own = cpu_ns(shell.0.id()).expect("it lives");
     assert!(own > idle, "its own work: {idle} then {own}");
     // The child ends when its input does, which is when the shell is dropped.
-    shell.tell(&format!("({WORK}; echo done; read line <&3) 3<&0 &"));
+    shell.report(&format!("({WORK}; echo done; read line <&3) 3<&0 &"));
     let with_child = cpu_ns(shell.0.id()).expect("it lives");
     assert!(with_child > own, "a live child's work: {own} then {with_child}");
     let work = with_child - own;
-    shell.tell(&format!("({WORK}; {WORK}; {WORK}; {WORK}); echo done"));
+    shell.report(&format!("({WORK}; {WORK}; {WORK}; {WORK}); echo done"));
     let with_waited = cpu_ns(shell.0.id()).expect("it lives");
     assert!(with_waited > with_child + work, "a waited child's work: {with_child}, {with_waited}");
 }
@@ -74,9 +74,9 @@ fn a_zombie_still_has_its_cpu_time() {
 fn bytes_written_to_a_disk_are_counted_with_the_children_s() {
     let path = format!("{}/written", env!("CARGO_TARGET_TMPDIR"));
     let mut shell = Shell::start();
-    shell.tell("echo ready");
+    shell.report("echo ready");
     let before = storage_bytes(shell.0.id()).expect("it is ours");
-    shell.tell(&format!("(head -c 1048576 /dev/zero > '{path}'); echo done"));
+    shell.report(&format!("(head -c 1048576 /dev/zero > '{path}'); echo done"));
     let after = storage_bytes(shell.0.id()).expect("it is ours");
     std::fs::remove_file(&path).expect("just written");
     assert!(after.written - before.written >= 1 << 20, "{before:?} then {after:?}");

@@ -41,7 +41,7 @@ fn degenerate_sequences_have_a_worth() {
     assert!(effective_samples(&[1.0, f64::NAN]).is_err());
     assert_eq!(effective_samples(&[4.0]), Ok(1.0));
     assert_eq!(effective_samples(&[4.0; 100]), Ok(100.0), "equal samples show no correlation");
-    let alternating: Vec<f64> = (0..100).map(|turn| f64::from(turn % 2)).collect();
+    let alternating: Vec<f64> = (0..100).map(|at| f64::from(at % 2)).collect();
     assert_eq!(effective_samples(&alternating), Ok(100.0), "never more than there are");
     let drift: Vec<f64> = (0..100).map(f64::from).collect();
     assert!(effective_samples(&drift).unwrap() < 6.0, "a drift is hardly a sample");
@@ -91,7 +91,7 @@ fn independent_samples_pay_little_for_the_search() {
 
 #[test]
 fn correlation_is_only_looked_for_where_it_can_be_seen() {
-    let drift: Vec<f64> = (0..BELIEVED_FROM).map(|turn| turn as f64).collect();
+    let drift: Vec<f64> = (0..BELIEVED_FROM).map(|at| at as f64).collect();
     assert!(interval_of_median(&drift[1..], 0.95).unwrap().bounds.is_some());
     assert!(interval_of_median(&drift, 0.95).unwrap().bounds.is_none(), "worth under 6 samples");
 }

@@ -61,8 +61,8 @@ fn an_impossible_pace_is_refused() {
         }
         assert_eq!(intended_starts(0, 1.0, 0, pace), Err(PaceError::Duration));
         let rate = STARTS_MAX as f64 + 1.0;
-        let told = intended_starts(0, rate, SECOND_NS, pace).unwrap_err().to_string();
-        assert!(told.contains("lower the rate"), "{told}");
+        let reported = intended_starts(0, rate, SECOND_NS, pace).unwrap_err().to_string();
+        assert!(reported.contains("lower the rate"), "{reported}");
         assert!(intended_starts(0, f64::MAX, u64::MAX, pace).is_err());
         assert!(intended_starts(0, f64::MIN_POSITIVE / 4.0, u64::MAX, pace).unwrap().len() < 2);
     }
@@ -98,7 +98,7 @@ fn percentiles_are_within_a_thousandth_of_the_truth() {
         let found = tally.latency_ns(percentile).unwrap();
         assert!(near(found, truth_ns), "p{percentile}: {found:?}");
     }
-    let rare = closed((0..100_000).map(|turn| if turn % 5_000 == 0 { SECOND_NS } else { MS_NS }));
+    let rare = closed((0..100_000).map(|at| if at % 5_000 == 0 { SECOND_NS } else { MS_NS }));
     assert!(near(rare.latency_ns(99.9).unwrap(), MS_NS), "20 in 100,000 are beyond p99.9");
     assert!(near(rare.latency_ns(99.99).unwrap(), SECOND_NS), "and reach p99.99");
 }
@@ -120,17 +120,17 @@ fn the_range_grows_with_what_comes() {
 fn a_stall_shows_in_latency_and_not_in_service() {
     // Due each ms, answered in 0.1 ms by one thread; one answer of 10,000 takes 300 ms.
     let (mut tally, mut free_ns) = (Tally::new(), 0);
-    for turn in 0..10_000 {
-        let intended_ns = turn * MS_NS;
+    for at in 0..10_000 {
+        let intended_ns = at * MS_NS;
         let started_ns = intended_ns.max(free_ns);
-        free_ns = started_ns + if turn == 5_000 { 300 * MS_NS } else { MS_NS / 10 };
+        free_ns = started_ns + if at == 5_000 { 300 * MS_NS } else { MS_NS / 10 };
         tally.add(intended_ns, started_ns, free_ns).unwrap();
     }
     assert!(near(tally.service_ns(99.0).unwrap(), MS_NS / 10), "service hides it");
     assert!(tally.latency_ns(99.0).unwrap() > Some(100 * MS_NS), "latency tells");
     assert!(tally.lag_ns(99.0).unwrap() > Some(100 * MS_NS), "and lag says why");
     assert_eq!(tally.lag_ns(50.0), Ok(Some(0)));
-    // The queue shrinks by 0.9 ms a turn: 332 requests found the engine busy for over a ms.
+    // The queue shrinks by 0.9 ms a request: 332 requests found the engine busy for over a ms.
     assert!((325..=335).contains(&tally.late()), "{}", tally.late());
 }
 

@@ -45,7 +45,7 @@ fn the_chain_of_a_spin_is_run() {
 }
 
 #[test]
-fn processors_tell_of_time_since_boot_that_only_grows() {
+fn processors_report_of_time_since_boot_that_only_grows() {
     let before = processor::processor_times().expect("every Linux tells");
     let after = processor::processor_times().expect("every Linux tells");
     assert!(before.busy_ns > 0);

@@ -59,7 +59,7 @@ fn a_drifting_ratio_is_worth_too_few_pairs_for_bounds() {
 #[test]
 fn pairing_takes_out_what_both_of_a_pair_suffer() {
     // Both sides drift by a factor of e, and differ by 1 %.
-    let below: Vec<f64> = (0..40).map(|turn| (f64::from(turn) / 40.0).exp()).collect();
+    let below: Vec<f64> = (0..40).map(|at| (f64::from(at) / 40.0).exp()).collect();
     let mut uniform = Uniform(SEED);
     let above: Vec<f64> =
         below.iter().map(|divisor| divisor * 1.01 * (1.0 + 0.004 * uniform.normal())).collect();
@@ -93,7 +93,7 @@ fn constant_pairs_give_a_point() {
 
 #[test]
 fn two_modes_are_enclosed() {
-    let above: Vec<f64> = (0..20).map(|turn| if turn % 2 == 0 { 1.0 } else { 9.0 }).collect();
+    let above: Vec<f64> = (0..20).map(|at| if at % 2 == 0 { 1.0 } else { 9.0 }).collect();
     let found = interval_of_paired_ratio(&above, &[1.0; 20], 0.95).unwrap();
     assert!((found.estimate - 3.0).abs() < 1e-12, "in logarithms 3 is between 1 and 9: {found:?}");
     let (low, high) = found.bounds.expect("enough pairs");
@@ -121,14 +121,14 @@ fn many_pairs_need_no_room_for_every_two() {
 
 #[test]
 fn bad_pairs_are_refused_by_name() {
-    let told = |above: &[f64], below: &[f64]| {
+    let reported = |above: &[f64], below: &[f64]| {
         interval_of_paired_ratio(above, below, 0.95).unwrap_err().to_string()
     };
-    assert!(told(&[1.0], &[1.0, 2.0]).contains("1 numerators but 2 denominators"));
-    assert!(told(&[1.0, 0.0], &[1.0, 2.0]).contains("a numerator is 0"));
-    assert!(told(&[1.0, 1.0], &[1.0, -2.0]).contains("a denominator is -2"));
-    assert!(told(&[1.0, f64::NAN], &[1.0, 2.0]).contains("sample 1"));
-    assert!(told(&[1.0, 1.0], &[f64::INFINITY, 2.0]).contains("sample 0"));
+    assert!(reported(&[1.0], &[1.0, 2.0]).contains("1 numerators but 2 denominators"));
+    assert!(reported(&[1.0, 0.0], &[1.0, 2.0]).contains("a numerator is 0"));
+    assert!(reported(&[1.0, 1.0], &[1.0, -2.0]).contains("a denominator is -2"));
+    assert!(reported(&[1.0, f64::NAN], &[1.0, 2.0]).contains("sample 1"));
+    assert!(reported(&[1.0, 1.0], &[f64::INFINITY, 2.0]).contains("sample 0"));
     assert!(interval_of_paired_ratio(&[1.0], &[1.0], 95.0).is_err());
 }
 

@@ -87,7 +87,7 @@ fn one_outlier_moves_neither_estimate_nor_bounds() {
 }
 
 #[test]
-fn far_samples_are_told_and_near_ones_are_not() {
+fn far_samples_are_reported_and_near_ones_are_not() {
     // Quartiles 12.75 and 18.25: the far fences stand at -3.75 and 34.75.
     let mut samples: Vec<f64> = (10..22).map(f64::from).collect();
     assert_eq!(outliers(&samples), Ok(vec![]));
@@ -121,8 +121,8 @@ fn two_modes_are_enclosed_and_not_hidden() {
 #[test]
 fn bad_numbers_are_refused_by_name() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let told = interval_of_median(&[1.0, bad], 0.95).unwrap_err().to_string();
-        assert!(told.contains("sample 1"), "{told}");
+        let reported = interval_of_median(&[1.0, bad], 0.95).unwrap_err().to_string();
+        assert!(reported.contains("sample 1"), "{reported}");
         assert!(growth_exponent(&[1.0, 2.0], &[1.0, bad]).is_err());
     }
     for bad in [0.0, 1.0, -0.5, 95.0, f64::NAN] {

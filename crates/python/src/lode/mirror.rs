@@ -23,12 +23,12 @@ pub fn of_mirror<'py>(py: Python<'py>, report: &MirrorReport) -> PyResult<Bound<
     row.set_item("epoch", report.epoch)?;
     row.set_item("mended", report.mended)?;
     for (side, copy) in report.copies.iter().enumerate() {
-        let told = PyDict::new(py);
-        told.set_item("standing", copy.standing)?;
-        told.set_item("why", &copy.why)?;
-        told.set_item("reads", copy.reads)?;
-        told.set_item("filled_bytes", copy.filled_bytes)?;
-        row.set_item(mirror::name_of(side), told)?;
+        let reported = PyDict::new(py);
+        reported.set_item("standing", copy.standing)?;
+        reported.set_item("why", &copy.why)?;
+        reported.set_item("reads", copy.reads)?;
+        reported.set_item("filled_bytes", copy.filled_bytes)?;
+        row.set_item(mirror::name_of(side), reported)?;
     }
     Ok(row)
 }
@@ -44,17 +44,17 @@ pub fn lode_mirror<'py>(
     let alone = alone.map(side_of).transpose()?;
     let found = py.detach(move || {
         alone.map_or(Ok(()), |side| mirror::take_alone(&path, side))?;
-        mirror::look(&path)
+        mirror::inspect(&path)
     });
-    let Some(look) = found.map_err(|error| failure(&error))? else { return Ok(None) };
+    let Some(inspection) = found.map_err(|error| failure(&error))? else { return Ok(None) };
     let row = PyDict::new(py);
-    row.set_item("verdict", &look.verdict)?;
-    for (side, copy) in look.copies.iter().enumerate() {
-        let told = PyDict::new(py);
-        told.set_item("path", &copy.path)?;
-        told.set_item("says", &copy.says)?;
-        told.set_item("epoch", copy.epoch)?;
-        row.set_item(mirror::name_of(side), told)?;
+    row.set_item("verdict", &inspection.verdict)?;
+    for (side, copy) in inspection.copies.iter().enumerate() {
+        let reported = PyDict::new(py);
+        reported.set_item("path", &copy.path)?;
+        reported.set_item("says", &copy.says)?;
+        reported.set_item("epoch", copy.epoch)?;
+        row.set_item(mirror::name_of(side), reported)?;
     }
     Ok(Some(row))
 }

@@ -89,12 +89,12 @@ impl Connection {
 
     /// The answer of a server about its database.
     #[pyo3(signature = (name, text=""))]
-    fn told(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
+    fn request(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
         self.ask(py, |way| match way {
             Way::Beside(_) => Err(QueryError::Input {
                 what: "a thread tells nothing of its database: ask the database itself".to_owned(),
             }),
-            Way::Socket(socket) => socket.told(name, text),
+            Way::Socket(socket) => socket.request(name, text),
         })
     }
 

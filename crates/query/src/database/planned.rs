@@ -105,7 +105,7 @@ pub(super) struct Ground {
     database: Opened,
     /// The catalog's facts at the text's beginning, against which it was checked.
     begun: Meant,
-    /// Its facts when the command's turn came.
+    /// Its facts when the command was planned.
     planned: Meant,
 }
 

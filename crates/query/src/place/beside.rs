@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::told::here;
+use super::requests::here;
 use crate::database::{Database, Outcome, Rows};
 use crate::error::{QueryError, Result};
 

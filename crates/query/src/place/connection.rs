@@ -78,17 +78,19 @@ impl Connection {
 
     /// The process and the thread in which it executes, as the kernel names them: `17/task/18`.
     pub fn place(&self) -> Result<String> {
-        self.told("place", "")
+        self.request("place", "")
     }
 
     /// Ask the server by name, about a text.
-    pub fn told(&self, name: &str, text: &str) -> Result<String> {
-        let mut link = self.ask(Frame::Tell, format!("{name}\0{text}").as_bytes())?;
+    pub fn request(&self, name: &str, text: &str) -> Result<String> {
+        let mut link = self.ask(Frame::Report, format!("{name}\0{text}").as_bytes())?;
         let (frame, bytes) = link.answer().map_err(|error| self.lost(&error))?;
         self.put(link);
         match frame {
             Frame::Failed => Err(message::failed(&bytes)),
-            Frame::Told => String::from_utf8(bytes).map_err(|_| self.lost(&message::nonsense())),
+            Frame::Reported => {
+                String::from_utf8(bytes).map_err(|_| self.lost(&message::nonsense()))
+            }
             _ => Err(self.lost(&message::nonsense())),
         }
     }

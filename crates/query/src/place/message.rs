@@ -26,22 +26,22 @@ pub const FRAME_BYTES_MAX: u32 = 256 << 20;
 pub enum Frame {
     Query = 1,
     Execute = 2,
-    Tell = 3,
+    Report = 3,
     Form = 4,
     Tuples = 5,
     End = 6,
-    Told = 7,
+    Reported = 7,
     Failed = 8,
 }
 
 const FRAMES: [Frame; 8] = [
     Frame::Query,
     Frame::Execute,
-    Frame::Tell,
+    Frame::Report,
     Frame::Form,
     Frame::Tuples,
     Frame::End,
-    Frame::Told,
+    Frame::Reported,
     Frame::Failed,
 ];
 

@@ -10,10 +10,10 @@ mod beside;
 mod connection;
 mod message;
 mod patience;
+mod requests;
 mod server;
 #[cfg(test)]
 mod tests;
-mod told;
 
 pub use beside::Beside;
 pub use connection::Connection;

@@ -17,7 +17,7 @@ use lode::internals::wire;
 
 use super::message::{self, Frame};
 use super::patience::Patient;
-use super::told::told;
+use super::requests::answer;
 use crate::database::{Database, Outcome, Rows};
 use crate::error::{QueryError, Result};
 
@@ -147,7 +147,7 @@ impl Shared {
             connections.retain(|(_, thread)| !thread.is_finished());
             if connections.len() >= self.connections_max {
                 drop(connections);
-                turn_away(&stream, self.connections_max);
+                refuse(&stream, self.connections_max);
                 continue;
             }
             let database = Arc::clone(&self.database);
@@ -166,7 +166,7 @@ impl Shared {
 }
 
 /// Tell a client why it is not served. Nobody waits for one that does not listen.
-fn turn_away(stream: &UnixStream, connections_max: usize) {
+fn refuse(stream: &UnixStream, connections_max: usize) {
     let what = format!(
         "serves {connections_max} connections, which is its limit, and takes no other: close some, \
          then connect again"
@@ -208,10 +208,12 @@ fn serve(database: &Database, stream: &UnixStream) -> io::Result<()> {
         let outcome = match frame {
             Frame::Query => database.query(&text, &[]).map(Outcome::Rows),
             Frame::Execute => database.execute(&text, &[]).map(Outcome::Changed),
-            Frame::Tell => {
+            Frame::Report => {
                 let (name, text) = text.split_once('\0').ok_or_else(message::nonsense)?;
-                match told(database, name, text) {
-                    Ok(told) => message::send(&mut answers, Frame::Told, told.as_bytes())?,
+                match answer(database, name, text) {
+                    Ok(reported) => {
+                        message::send(&mut answers, Frame::Reported, reported.as_bytes())?
+                    }
                     Err(error) => fail(&mut answers, &error)?,
                 }
                 answers.flush()?;

@@ -64,7 +64,7 @@ fn every_place_gives_the_same_rows() {
 #[test]
 fn a_place_is_another_than_the_callers() {
     let (_folder, socket, database) = database();
-    let here = told::here().unwrap();
+    let here = requests::here().unwrap();
     let process = here.split('/').next().unwrap();
     let _server = Server::start(Arc::clone(&database), &socket).unwrap();
     let connection = Connection::to(&socket).unwrap();
@@ -166,7 +166,7 @@ fn nonsense_ends_a_connection_and_nothing_else() {
         &[Frame::Query as u8, 255, 255, 255, 255],
         &[Frame::Query as u8, 1, 0, 0, 0, 0xff],
         &[Frame::Tuples as u8, 0, 0, 0, 0],
-        &[Frame::Tell as u8, 1, 0, 0, 0, b'x'],
+        &[Frame::Report as u8, 1, 0, 0, 0, b'x'],
     ];
     for frame in frames {
         let mut stream = UnixStream::connect(&socket).unwrap();
@@ -178,7 +178,7 @@ fn nonsense_ends_a_connection_and_nothing_else() {
 }
 
 #[test]
-fn a_client_beyond_the_limit_is_told_so_and_the_others_go_on() {
+fn a_client_beyond_the_limit_is_refused_and_the_others_go_on() {
     let (_folder, socket, database) = database();
     let _server = Server::start_for(Arc::clone(&database), &socket, 2).unwrap();
     let inside = [Connection::to(&socket).unwrap(), Connection::to(&socket).unwrap()];
@@ -194,7 +194,7 @@ fn a_client_beyond_the_limit_is_told_so_and_the_others_go_on() {
 }
 
 #[test]
-fn a_client_that_wants_pages_is_told_where_it_is() {
+fn a_client_of_pages_is_refused_with_the_kind_of_server() {
     let (_folder, socket, database) = database();
     let _server = Server::start(Arc::clone(&database), &socket).unwrap();
     let address = socket.display().to_string().parse().unwrap();
@@ -212,7 +212,7 @@ fn answering(bytes: Vec<u8>) -> (TempDir, PathBuf) {
         let (mut stream, _) = listener.accept().unwrap();
         let mut asked = BufReader::new(stream.try_clone().unwrap());
         message::receive(&mut asked).unwrap();
-        message::send(&mut stream, Frame::Told, b"1/task/1").unwrap();
+        message::send(&mut stream, Frame::Reported, b"1/task/1").unwrap();
         message::receive(&mut asked).unwrap();
         stream.write_all(&bytes).unwrap();
     });
@@ -261,30 +261,30 @@ fn a_form_that_is_none_is_refused() {
     {
         assert!(message::layout(bytes).is_err(), "{bytes:?}");
     }
-    let mut cut = BufReader::new(&[Frame::Told as u8, 9, 0, 0, 0, b'x'][..]);
+    let mut cut = BufReader::new(&[Frame::Reported as u8, 9, 0, 0, 0, b'x'][..]);
     assert!(message::receive(&mut cut).is_err());
 }
 
 #[test]
-fn a_server_tells_of_its_database() {
+fn a_server_reports_of_its_database() {
     let (_folder, socket, database) = database();
     let _server = Server::start(Arc::clone(&database), &socket).unwrap();
     let connection = Connection::to(&socket).unwrap();
-    assert!(connection.told("tactics", "").unwrap().contains("execution "));
-    assert_eq!(connection.told("relations", "").unwrap(), "numbers");
-    connection.told("settle", "numbers").unwrap();
-    connection.told("checkpoint", "").unwrap();
+    assert!(connection.request("tactics", "").unwrap().contains("execution "));
+    assert_eq!(connection.request("relations", "").unwrap(), "numbers");
+    connection.request("settle", "numbers").unwrap();
+    connection.request("checkpoint", "").unwrap();
     let scan = TEXTS[1];
-    assert_eq!(connection.told("access", scan).unwrap(), "heap");
-    assert!(connection.told("explain", scan).unwrap().contains("numbers"));
-    assert!(connection.told("size", "").unwrap().parse::<u64>().unwrap() > 0);
+    assert_eq!(connection.request("access", scan).unwrap(), "heap");
+    assert!(connection.request("explain", scan).unwrap().contains("numbers"));
+    assert!(connection.request("size", "").unwrap().parse::<u64>().unwrap() > 0);
     let count = |text: String| -> u64 {
         text.lines().find_map(|line| line.strip_prefix("tuples ")).unwrap().parse().unwrap()
     };
-    let before = count(connection.told("work", "").unwrap());
+    let before = count(connection.request("work", "").unwrap());
     drop(all(connection.query(scan).unwrap()));
-    assert_eq!(count(connection.told("work", "").unwrap()) - before, 80);
-    assert_eq!(connection.told("remove", "numbers").unwrap(), "true");
-    assert_eq!(connection.told("remove", "numbers").unwrap(), "false");
-    assert!(connection.told("weather", "").unwrap_err().to_string().contains("it tells place"));
+    assert_eq!(count(connection.request("work", "").unwrap()) - before, 80);
+    assert_eq!(connection.request("remove", "numbers").unwrap(), "true");
+    assert_eq!(connection.request("remove", "numbers").unwrap(), "false");
+    assert!(connection.request("weather", "").unwrap_err().to_string().contains("it tells place"));
 }

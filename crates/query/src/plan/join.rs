@@ -112,7 +112,7 @@ pub(super) enum Way {
     /// It goes into a hash table in which each row looks.
     Build,
     /// The rows go into a hash table in which each of its tuples looks.
-    Turn,
+    Swap,
     /// Both are brought into the order of the key and read side by side.
     Merge,
 }
@@ -204,7 +204,7 @@ impl Question<'_, '_> {
                         let is_smaller = self.members[member].rows <= rows;
                         ways.iter().position(|(way, _)| match way {
                             Way::Build => is_smaller,
-                            Way::Turn => !is_smaller,
+                            Way::Swap => !is_smaller,
                             Way::Merge => {
                                 matches!(self.tactics.join, Join::Merge | Join::IndexMerge)
                             }
@@ -261,7 +261,7 @@ impl Question<'_, '_> {
         let is_joined = self.joints.iter().any(|joint| joint.sides(bound, one.slot).is_some());
         if is_joined && matches!(join, Join::Auto | Join::Hash) {
             ways.push((Way::Build, one.cost + one.rows * ns::BUILD + rows * ns::PROBE));
-            ways.push((Way::Turn, one.cost + rows * ns::BUILD + one.rows * ns::PROBE));
+            ways.push((Way::Swap, one.cost + rows * ns::BUILD + one.rows * ns::PROBE));
         }
         if matches!(join, Join::Auto | Join::Index | Join::IndexMerge) {
             ways.extend(self.lookups(rows, bound, one));

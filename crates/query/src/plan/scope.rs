@@ -209,7 +209,7 @@ impl Planner<'_> {
                 let entries = self.first(member);
                 self.probe(entries, &new, draft, &old, joining, 1 << member.slot)
             }
-            Way::Turn => {
+            Way::Swap => {
                 let keys = joining.keys(member.slot);
                 let (old, new): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
                 let rows = self.first(member);

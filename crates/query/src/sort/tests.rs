@@ -60,14 +60,14 @@ fn a_cancelled_sort_ends_where_it_is() {
     let sorter = Sorter::new(&layout, &[0], false, &memory);
     let mut sorter = sorter.spilling(&spill, &memory).unwrap().cancelled_by(&cancel);
     let rows = (0..).map(|number| row(&layout, &(None, 0, "t".to_owned()), number));
-    let told = rows.enumerate().find_map(|(number, row)| {
+    let reported = rows.enumerate().find_map(|(number, row)| {
         cancel.store(number > 3000, AtomicOrdering::Relaxed);
         sorter.add(&row).err()
     });
-    assert!(matches!(told, Some(QueryError::Cancelled)), "{told:?}");
+    assert!(matches!(reported, Some(QueryError::Cancelled)), "{reported:?}");
     assert!(spill.written_bytes() > 0, "it had spilled before");
-    let told = sorter.finish(&|| Ok(())).unwrap_err();
-    assert!(matches!(told, QueryError::Cancelled), "{told:?}");
+    let reported = sorter.finish(&|| Ok(())).unwrap_err();
+    assert!(matches!(reported, QueryError::Cancelled), "{reported:?}");
     assert_eq!(memory.used_bytes(), 0);
 }
 

@@ -143,11 +143,11 @@ impl Spill {
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
-        let told = |error| self.failure(error);
+        let reported = |error| self.failure(error);
         if at + bytes.len() as u64 > self.shared.bytes_max {
-            return Err(told(io::ErrorKind::StorageFull.into()));
+            return Err(reported(io::ErrorKind::StorageFull.into()));
         }
-        self.file()?.write_all_at(bytes, at).map_err(told)?;
+        self.file()?.write_all_at(bytes, at).map_err(reported)?;
         self.shared.written_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }

@@ -59,7 +59,7 @@ fn room_is_used_again_and_no_file_has_a_name() {
 }
 
 #[test]
-fn a_full_disk_and_a_missing_folder_are_told() {
+fn a_full_disk_and_a_missing_folder_are_reported() {
     let (folder, memory) = (folder(), Memory::new(1 << 20));
     let fill = |spill: &Spill| {
         let mut writer = RunWriter::new(spill, 8, memory.reservation("a test")).unwrap();

@@ -45,7 +45,7 @@ fn no_name_means_two_tactics() {
 }
 
 #[test]
-fn what_is_not_known_is_told_with_what_is() {
+fn unknown_tactics_are_reported_with_the_known_ones() {
     let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
     assert!(message("join=sideways").contains("nested-loops, index"));
     assert!(message("jion=hash").contains("join, optimizer"));

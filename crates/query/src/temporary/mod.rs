@@ -82,7 +82,7 @@ impl Temporary {
         Numbered { temporary: self, position: Position::default(), one: Vec::new() }
     }
 
-    /// Places for so many threads, which take parts of it by turns, or for fewer where it has fewer
+    /// Places for so many threads, which take parts of it as they finish others, or for fewer where it has fewer
     /// parts: each place has its first part. None of a relation in the file, whose tuples are
     /// in memory only until the next ones are.
     ///

@@ -97,33 +97,33 @@ fn two_relations_are_joined_in_the_way_that_was_chosen() {
         let tactics = format!("join={chosen}&optimizer=rules");
         let (unindexed, sorted) = work(&tactics, &query.replace("t.i = u.i", "t.k = u.k"), ROWS);
         let (work, plan) = work(&tactics, query, ROWS);
-        let told = format!("{chosen}: {work:?}\n{plan}");
+        let reported = format!("{chosen}: {work:?}\n{plan}");
         // Every tuple of one once, and with each of them what of the other is looked at.
         let inner = work.tuples - ROWS;
         match chosen {
             "auto" => {}
             "nested-loops" => {
-                assert!(work.hash_probes == 0 && work.comparisons >= ROWS * ROWS, "{told}");
+                assert!(work.hash_probes == 0 && work.comparisons >= ROWS * ROWS, "{reported}");
             }
-            "hash" => assert!(work.hash_probes == ROWS && inner == ROWS, "{told}"),
+            "hash" => assert!(work.hash_probes == ROWS && inner == ROWS, "{reported}"),
             "index" => {
-                assert!(work.hash_probes == 0 && inner == ROWS, "{told}");
+                assert!(work.hash_probes == 0 && inner == ROWS, "{reported}");
                 // A look-up begins anew for each tuple, at a page at least.
-                assert!(work.pages >= ROWS, "{told}");
+                assert!(work.pages >= ROWS, "{reported}");
             }
             "substitution" => {
                 // The part that speaks of one variable alone is run first, and its tuples are read
                 // again.
                 let is_kept = plan.contains("keep temporary") && work.hash_probes == 0;
-                assert!(is_kept && work.tuples > 2 * ROWS, "{told}");
+                assert!(is_kept && work.tuples > 2 * ROWS, "{reported}");
             }
             "merge" => {
                 // Both are sorted, and read again side by side.
                 let is_merged = plan.contains("merge a is") && work.hash_probes == 0;
-                assert!(is_merged && work.tuples <= 4 * ROWS, "{told}");
+                assert!(is_merged && work.tuples <= 4 * ROWS, "{reported}");
             }
             "index-merge" => {
-                assert!(work.hash_probes == 0 && inner == ROWS && work.pages >= ROWS, "{told}");
+                assert!(work.hash_probes == 0 && inner == ROWS && work.pages >= ROWS, "{reported}");
                 // Without an index both are sorted.
                 let is_merged = sorted.contains("merge a is") && unindexed.hash_probes == 0;
                 assert!(is_merged && unindexed.tuples <= 4 * ROWS, "{unindexed:?}\n{sorted}");
@@ -183,11 +183,11 @@ fn an_end_of_an_index_is_read_where_it_was_chosen() {
                 let tactics = format!("{tactics}&optimizer={optimizer}");
                 for (query, ends) in [("x = max(t.i)", 1), ("x = min(t.i), y = max(t.i)", 2)] {
                     let (work, plan) = work(&tactics, &format!("retrieve ({query})"), 1);
-                    let told = format!("{tactics}, {query}: {work:?}\n{plan}");
+                    let reported = format!("{tactics}, {query}: {work:?}\n{plan}");
                     if optimizer == "cost" {
-                        assert_eq!((work.tuples, work.pages), (ends, ends * pages), "{told}");
+                        assert_eq!((work.tuples, work.pages), (ends, ends * pages), "{reported}");
                     } else {
-                        assert_eq!(work.tuples, ROWS, "{told}");
+                        assert_eq!(work.tuples, ROWS, "{reported}");
                     }
                 }
             }
@@ -247,16 +247,16 @@ fn as_many_threads_take_part_as_were_chosen() {
             for threads in [1, 2, 3] {
                 let tactics = format!("execution={execution}&parallelism={threads}&join=hash");
                 let (work, plan) = work(&tactics, query, rows);
-                let told = format!("{tactics}, {query}: {work:?}\n{plan}");
+                let reported = format!("{tactics}, {query}: {work:?}\n{plan}");
                 // `t` has pages for all of them, and each is sure of its first part.
                 let pipelines = plan.matches("up to").count() as u64;
                 let most = (threads - 1) * pipelines;
-                assert!(work.threads_beside <= most, "{told}");
-                assert!(work.threads_beside >= threads - 1, "{told}");
-                assert_eq!(work.tuples_beside > 0, threads > 1, "{told}");
+                assert!(work.threads_beside <= most, "{reported}");
+                assert!(work.threads_beside >= threads - 1, "{reported}");
+                assert_eq!(work.tuples_beside > 0, threads > 1, "{reported}");
                 // Together they do what one does.
                 let whole = (work.tuples, work.hash_probes, work.rows);
-                assert_eq!(*alone.get_or_insert(whole), whole, "{told}");
+                assert_eq!(*alone.get_or_insert(whole), whole, "{reported}");
             }
         }
     }

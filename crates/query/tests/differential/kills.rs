@@ -45,13 +45,16 @@ fn a_killed_process_leaves_the_statements_that_it_had_committed() {
         let expected = Expected::after(&setup);
         let mut before = 0;
         for _ in 0..kills {
-            let told = run_and_kill(folder.path(), text, random.below(COMMITS_MAX));
+            let reported = run_and_kill(folder.path(), text, random.below(COMMITS_MAX));
             let database = Database::open(&path, &tactics).unwrap();
             check_all(&database.storage().reading()).unwrap();
             let found = numbers(&database);
             // The process may have committed once more than it could tell.
             let count = found.len() as u64;
-            assert!(count >= told.max(before), "{text}: {count} are there, {told} were told");
+            assert!(
+                count >= reported.max(before),
+                "{text}: {count} are there, {reported} were told"
+            );
             assert!(found.iter().copied().eq(1..=count), "{text}: {found:?}");
             let accounts = expected.answer(&found, &all_of("accounts"));
             assert_eq!(ask(&database, &all_of("accounts")), accounts, "{text}: after {count}");
@@ -72,15 +75,15 @@ fn run_and_kill(folder: &Path, tactics: &str, commits: usize) -> u64 {
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let told = lines.map_while(Result::ok).filter_map(|line| {
+    let reported = lines.map_while(Result::ok).filter_map(|line| {
         line.strip_prefix("committed ").map(|number| number.parse::<u64>().unwrap())
     });
     let mut last = 0;
-    let mut told = told.inspect(|&number| last = number);
-    let enough = told.by_ref().take(commits + 1).count();
+    let mut reported = reported.inspect(|&number| last = number);
+    let enough = reported.by_ref().take(commits + 1).count();
     child.kill().unwrap();
     // Statements told until it died count, too.
-    told.for_each(drop);
+    reported.for_each(drop);
     child.wait().unwrap();
     assert_eq!(enough, commits + 1, "the process ended by itself");
     last
@@ -96,8 +99,8 @@ fn the_process_that_is_killed() {
     loop {
         number += 1;
         run(&database, &statement(number));
-        let told = format!("committed {number}\n");
-        stdout().write_all(told.as_bytes()).unwrap();
+        let reported = format!("committed {number}\n");
+        stdout().write_all(reported.as_bytes()).unwrap();
         stdout().flush().unwrap();
     }
 }

@@ -78,9 +78,9 @@ impl Query {
     }
 
     fn check(&self, tactics: &Tactics) -> Result<u64, String> {
-        let told = |error: QueryError| error.to_string();
-        let engine = Engine::after(&self.setup, tactics).map_err(told)?;
-        let whole = engine.run(&self.whole).map_err(told)?.unwrap_or_default();
+        let reported = |error: QueryError| error.to_string();
+        let engine = Engine::after(&self.setup, tactics).map_err(reported)?;
+        let whole = engine.run(&self.whole).map_err(reported)?.unwrap_or_default();
         let mut sum = Answer::default();
         let mut open = 0;
         for part in &self.parts {
@@ -89,7 +89,7 @@ impl Query {
                 Err(QueryError::Memory { .. }) if tactics.memory != MemoryBytes::default() => {
                     return Ok(0);
                 }
-                outcome => outcome.map_err(told)?.unwrap_or_default(),
+                outcome => outcome.map_err(reported)?.unwrap_or_default(),
             };
             sum.rows += part.rows;
             sum.checksum = sum.checksum.wrapping_add(part.checksum);
@@ -146,11 +146,11 @@ fn a_query_is_the_sum_of_its_parts() {
         let row = failing.get().unwrap_or(next.get());
         next.set(next.get() + 1);
         let tactics = &rows[row % rows.len()];
-        let rows_open = query.check(tactics).map_err(|told| {
+        let rows_open = query.check(tactics).map_err(|reported| {
             failing.set(Some(row));
             let Query { setup, whole, parts: [is, is_not, open] } = &query;
             TestCaseError::fail(format!(
-                "{told}\n\nunder {tactics}\n\n{setup}\n{whole}\n\n{is}\n\n{is_not}\n\n{open}"
+                "{reported}\n\nunder {tactics}\n\n{setup}\n{whole}\n\n{is}\n\n{is_not}\n\n{open}"
             ))
         })?;
         open.set(open.get() + rows_open);

@@ -89,8 +89,8 @@ struct Writer {
 impl Writer {
     fn ask(&self, more: &str) -> Result<Answer, (Kind, String)> {
         let text = format!("{}\n{more}", self.text);
-        let told = |error| (Kind::of_oracle(&error), error.to_string());
-        self.oracle.answer(&text).map_err(told)
+        let reported = |error| (Kind::of_oracle(&error), error.to_string());
+        self.oracle.answer(&text).map_err(reported)
     }
 
     fn contents(&self, relation: &str) -> Answer {

@@ -74,20 +74,20 @@ fn numbers() -> impl Strategy<Value = Numbers> {
     (vec(any::<u16>(), 20..80), vec(statement, 2..9))
 }
 
-fn fault(tactics: &Tactics, text: &str, told: impl std::fmt::Display) -> TestCaseError {
-    TestCaseError::fail(format!("{told}\n\nunder {tactics}\n\n{text}"))
+fn fault(tactics: &Tactics, text: &str, reported: impl std::fmt::Display) -> TestCaseError {
+    TestCaseError::fail(format!("{reported}\n\nunder {tactics}\n\n{text}"))
 }
 
 /// Run the program statement by statement; each must come to what the oracle says. Whether all of
 /// it ran: a small budget of memory may end it.
 fn run(program: &Program, tactics: &Tactics) -> Result<bool, TestCaseError> {
-    let failed = |told: String| fault(tactics, &program.text(), told);
+    let failed = |reported: String| fault(tactics, &program.text(), reported);
     let engine = Engine::after(&program.setup, tactics);
     let engine = engine.map_err(|error| failed(format!("its relations: {error}")))?;
     for step in &program.steps {
         let has_run = compare(&engine, step, is_small(tactics));
-        let has_run =
-            has_run.map_err(|told| failed(format!("{told}, where it says:\n{}", step.text)))?;
+        let has_run = has_run
+            .map_err(|reported| failed(format!("{reported}, where it says:\n{}", step.text)))?;
         if !has_run {
             return Ok(false);
         }
@@ -111,7 +111,7 @@ fn is_small(tactics: &Tactics) -> bool {
 /// Run all that changes something as one transaction: the same is left. Whether it ran.
 fn run_as_one(program: &Program, tactics: &Tactics) -> Result<bool, TestCaseError> {
     let (engine, text) = (Engine::new(tactics), program.as_one_text());
-    let failed = |told: String| fault(tactics, &text, told);
+    let failed = |reported: String| fault(tactics, &text, reported);
     match engine.run(&text) {
         Err(QueryError::Memory { .. }) if is_small(tactics) => return Ok(false),
         outcome => _ = outcome.map_err(|error| failed(error.to_string()))?,

@@ -93,16 +93,16 @@ fn load(engine: &Engine, relation: &Relation, storage: &Storage) {
 
 /// Run an operation and hold it to the oracle; an update is taken back.
 fn compare(engine: &Engine, operation: &Operation, suite: &Suite) -> Result<(), String> {
-    let told = |error: lode_query::QueryError| error.to_string();
+    let reported = |error: lode_query::QueryError| error.to_string();
     let expected = operation.expected;
     let (Effect::Client | Effect::Into(_)) = &operation.effect else {
         return compare_update(engine, operation, suite);
     };
-    let found = engine.run(&operation.text).map_err(told)?;
+    let found = engine.run(&operation.text).map_err(reported)?;
     let found = match &operation.effect {
         Effect::Into(result) => {
-            let stored = engine.contents(result).map_err(told)?;
-            engine.run(&format!("destroy {result}")).map_err(told)?;
+            let stored = engine.contents(result).map_err(reported)?;
+            engine.run(&format!("destroy {result}")).map_err(reported)?;
             if found.map(|found| found.rows) != Some(stored.rows) {
                 return Err(format!("{found:?} and {stored} are stored"));
             }
@@ -115,7 +115,7 @@ fn compare(engine: &Engine, operation: &Operation, suite: &Suite) -> Result<(), 
 
 fn compare_update(engine: &Engine, operation: &Operation, suite: &Suite) -> Result<(), String> {
     let Effect::Update { relation, undo } = &operation.effect else { return Ok(()) };
-    let told = |error: lode_query::QueryError| error.to_string();
+    let reported = |error: lode_query::QueryError| error.to_string();
     let before = suite.oracle.contents(relation);
     // An update that touches no tuple would prove nothing.
     let expected = operation.expected;
@@ -124,20 +124,20 @@ fn compare_update(engine: &Engine, operation: &Operation, suite: &Suite) -> Resu
     }
     let (last, first) = undo.split_last().unwrap();
     for text in first {
-        engine.run(text).map_err(told)?;
+        engine.run(text).map_err(reported)?;
     }
-    let changed = engine.run(&operation.text).map_err(told)?.map(|found| found.rows);
-    let after = engine.contents(relation).map_err(told)?;
+    let changed = engine.run(&operation.text).map_err(reported)?.map(|found| found.rows);
+    let after = engine.contents(relation).map_err(reported)?;
     if (changed, after.checksum) != (Some(expected.rows), expected.checksum) {
         return Err(format!("{changed:?} tuples and {after}, and not {expected}"));
     }
-    engine.check().map_err(told)?;
-    engine.run(last).map_err(told)?;
-    let again = engine.contents(relation).map_err(told)?;
+    engine.check().map_err(reported)?;
+    engine.run(last).map_err(reported)?;
+    let again = engine.contents(relation).map_err(reported)?;
     if Some(again) != before {
         return Err(format!("taken back, {relation} has {again}, and not {before:?}"));
     }
-    engine.check().map_err(told)
+    engine.check().map_err(reported)
 }
 
 /// Of each operation the rows of the design that run it: all, or in `make test` as many as it takes
@@ -191,8 +191,8 @@ fn every_operation(edition: &str) {
             for operation in mine {
                 let outcome = compare(&engine, operation, &suite);
                 let Operation { name, text, .. } = operation;
-                outcome.unwrap_or_else(|told| {
-                    panic!("{edition} {name} ({design}): {told}\n\nunder {tactics}\n\n{text}")
+                outcome.unwrap_or_else(|reported| {
+                    panic!("{edition} {name} ({design}): {reported}\n\nunder {tactics}\n\n{text}")
                 });
                 runs += 1;
             }

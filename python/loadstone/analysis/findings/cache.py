@@ -40,7 +40,7 @@ def _finding(seen: Evidence, figure: CellSummary, read: Estimate, data: int | No
     cache = _cache_bytes(seen, figure.cell.variant)
     small = cache is not None and data is not None and data > cache
     name = seen.whole.labels[figure.cell.variant]
-    told = f"reads {said_bytes(read)} from the device in every {figure.cell.temperature} sample"
+    reported = f"reads {said_bytes(read)} from the device in every {figure.cell.temperature} sample"
     beside = "" if cache is None or data is None else (
         f" Its cache has {size(cache)}, its data of this scale {size(data)}."
     )  # fmt: skip
@@ -49,8 +49,8 @@ def _finding(seen: Evidence, figure: CellSummary, read: Estimate, data: int | No
         "cache too small" if small else "reads though warm",
         figure,
         grade=Grade.CONSISTENT if small else Grade.UNEXPLAINED,
-        brief=f"{name} {told}",
-        sentence=f"{name} {told}.{beside}",
+        brief=f"{name} {reported}",
+        sentence=f"{name} {reported}.{beside}",
         numbers=(Number("bytes read", read, "bytes"),),
         weight=log1p(read.value / (data or read.value)),
     )

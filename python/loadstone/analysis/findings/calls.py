@@ -69,9 +69,9 @@ def _way(far: Distance, way_ns: float | None) -> Finding | None:
     share = Estimate(way_ns * counts.round_trips / far.slow.elapsed_ns.value)
     if not MOST < share.value <= WHOLE_SHARE_MAX:
         return None
-    told = said_ns(Estimate(way_ns))
+    reported = said_ns(Estimate(way_ns))
     trips = number(round(counts.round_trips))
-    what = f"its {trips} ways to the server and back, at the {told} of bytes alone,"
+    what = f"its {trips} ways to the server and back, at the {reported} of bytes alone,"
     return _finding(far, "the way to the server", what, share)
 
 

@@ -49,14 +49,14 @@ def _of(seen: Evidence, figure: CellSummary) -> Finding | None:
         else "The record does not say whether by read-ahead, by temporary files, or by reading"
         " pages again."
     )
-    told = f"{said_bytes(bytes_read)} where its data have {size(max(data))}"
+    reported = f"{said_bytes(bytes_read)} where its data have {size(max(data))}"
     return seen.finding(
         RULE,
         "reads more than the data",
         figure,
         grade=Grade.CONSISTENT if spilled else Grade.UNEXPLAINED,
-        brief=f"{name} reads {told}",
-        sentence=f"Cold, {name} reads {told}: {times(ratio)} as much, in each of"
+        brief=f"{name} reads {reported}",
+        sentence=f"Cold, {name} reads {reported}: {times(ratio)} as much, in each of"
         f" {plural(len(read), 'sample')}. {cause}",
         numbers=(
             Number("bytes read", bytes_read, "bytes"),

@@ -46,7 +46,7 @@ def apart_when_cold(row: Row) -> tuple[CellSummary, CellSummary] | None:
     told = sorted((figure for figure in measured(row) if _fits(figure)), key=typical_ns)
     if len(told) < 2:
         return None
-    fast, slow = told[0], told[-1]
+    fast, slow = reported[0], reported[-1]
     least_ns = min(sample.elapsed_ns for sample in slow.samples)
     most_ns = max(sample.elapsed_ns for sample in fast.samples)
     return (slow, fast) if least_ns > NEAR * most_ns else None
@@ -99,14 +99,14 @@ def _most(
 
 
 def _read(seen: Evidence, slow: CellSummary, fast: CellSummary) -> str:
-    told = []
+    reported = []
     for figure in (slow, fast):
         read = [sample.read_bytes for sample in figure.samples if sample.read_bytes is not None]
         if len(read) < len(figure.samples):
             return ""
         bounds = Estimate(median(read), min(read), max(read))
-        told.append(f"{seen.whole.labels[figure.cell.variant]} reads {said_bytes(bounds)}")
-    return ", ".join(told)
+        reported.append(f"{seen.whole.labels[figure.cell.variant]} reads {said_bytes(bounds)}")
+    return ", ".join(reported)
 
 
 def _finding(

@@ -26,13 +26,13 @@ RETRIEVALS = frozenset({"relation", "client", "file"})
 def find(seen: Evidence) -> Iterator[Finding]:
     """One for each variant, operation and scale whose plan expects ten times too many or too few
     rows; its plans at other temperatures are the same."""
-    told = set()
+    seen_before = set()
     for row in seen.rows:
         for figure in measured(row) if row.operation.destination in RETRIEVALS else ():
             place = row.operation.name, row.rows, figure.cell.variant
-            found = _off(seen, figure) if place not in told else None
+            found = _off(seen, figure) if place not in seen_before else None
             if found:
-                told.add(place)
+                seen_before.add(place)
                 yield _finding(seen, figure, *found)
 
 
@@ -59,7 +59,7 @@ def _finding(seen: Evidence, figure: CellSummary, expected: int, delivered: int)
     name = seen.whole.labels[figure.cell.variant]
     factor = _factor((expected, delivered))
     way = "many" if expected > delivered else "few"
-    told = (
+    estimated = (
         f"expects {number(expected)} {seen.whole.words.answer}, the answer has {number(delivered)}"
     )
     return seen.finding(
@@ -67,9 +67,9 @@ def _finding(seen: Evidence, figure: CellSummary, expected: int, delivered: int)
         f"too {way}",
         figure,
         grade=Grade.UNEXPLAINED,
-        brief=f"the plan of {name} {told}",
-        sentence=f"The plan of {name} {told}: {times(factor)} too {way}, in every variation that"
-        " is told. Whether that costs time the record does not say.",
+        brief=f"the plan of {name} {estimated}",
+        sentence=f"The plan of {name} {estimated}: {times(factor)} too {way}, in every"
+        " variation with estimates. The record does not show whether that costs time.",
         numbers=(
             Number("rows expected", Estimate(float(expected)), "tuples"),
             Number("rows delivered", Estimate(float(delivered)), "tuples"),

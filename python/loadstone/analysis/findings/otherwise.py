@@ -35,9 +35,9 @@ def find(seen: Evidence) -> Iterator[Finding]:
 def _reached(seen: Evidence, figure: CellSummary, storage: str) -> bool | None:
     """Whether every plan that is told uses the structure; None where none is told, or where plans
     of one cell differ in it."""
-    told = [text for text in seen.statements(figure) if text.paths]
-    otherwise = [text.planned_otherwise(storage) for text in told]
-    if not told or any(otherwise) != all(otherwise):
+    reported = [text for text in seen.statements(figure) if text.paths]
+    otherwise = [text.planned_otherwise(storage) for text in reported]
+    if not reported or any(otherwise) != all(otherwise):
         return None
     return not otherwise[0]
 
@@ -59,9 +59,10 @@ def _row(seen: Evidence, far: Distance) -> Finding | None:
 
 
 def _paths(seen: Evidence, figure: CellSummary) -> str:
-    told = next(text for text in seen.statements(figure) if text.paths)
+    reported = next(text for text in seen.statements(figure) if text.paths)
     return " and ".join(
-        "a scan of all tuples" if path == "heap" else f"the {path} structure" for path in told.paths
+        "a scan of all tuples" if path == "heap" else f"the {path} structure"
+        for path in reported.paths
     )
 
 

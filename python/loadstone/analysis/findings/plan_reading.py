@@ -35,9 +35,9 @@ def operators(plan: str) -> dict[str, str]:
     """`joins by` and `groups by` -> how, of those that the plan names."""
     found = {}
     for name, known in _CLASSES.items():
-        told = next((words for pattern, words in known if pattern.search(plan)), None)
-        if told:
-            found[name] = told
+        reported = next((words for pattern, words in known if pattern.search(plan)), None)
+        if reported:
+            found[name] = reported
     return found
 
 
@@ -56,10 +56,10 @@ def operators_apart(
 
 def rows_expected(plan: str) -> int | None:
     """The rows that the plan's topmost operator expects; None where it tells none."""
-    told = _EXPECTED.search(plan)
-    if told is None:
+    reported = _EXPECTED.search(plan)
+    if reported is None:
         return None
-    digits = re.sub(r"\D", "", told.group(1) or told.group(2))
+    digits = re.sub(r"\D", "", reported.group(1) or reported.group(2))
     return int(digits) if digits else None
 
 

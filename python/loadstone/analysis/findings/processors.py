@@ -34,15 +34,15 @@ def find(seen: Evidence) -> Iterator[Finding]:
 def _busy(figure: CellSummary) -> Estimate | None:
     """The processors kept busy: of all samples together, with the least and the most of a
     sample."""
-    told = [
+    reported = [
         (sample.client_cpu_ns + (sample.server_cpu_ns or 0), sample.elapsed_ns)
         for sample in figure.samples
         if sample.client_cpu_ns is not None
     ]
-    if not told or len(told) < len(figure.samples):
+    if not reported or len(reported) < len(figure.samples):
         return None
-    each = [worked / elapsed for worked, elapsed in told]
-    whole = sum(worked for worked, _ in told) / sum(elapsed for _, elapsed in told)
+    each = [worked / elapsed for worked, elapsed in reported]
+    whole = sum(worked for worked, _ in reported) / sum(elapsed for _, elapsed in reported)
     return Estimate(whole, min(each), max(each))
 
 

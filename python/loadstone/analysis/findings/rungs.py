@@ -32,9 +32,9 @@ TOGETHER_MAX = 3
 def find(seen: Evidence) -> Iterator[Finding]:
     """At most one for each distance of two budgets: on a rung by itself, else on several."""
     for far in seen.far():
-        told = _alone(seen, far)
-        if told:
-            yield _finding(far, *told[0])
+        reported = _alone(seen, far)
+        if reported:
+            yield _finding(far, *reported[0])
 
 
 def _alone(seen: Evidence, far: Distance) -> list[tuple[RungFigure, Estimate]]:
@@ -55,9 +55,9 @@ def find_together(seen: Evidence) -> Iterator[Finding]:
             continue
         unlike = {rung.rung for rung in fast.ladder if rung.same_plan is False}
         for steps in range(2, TOGETHER_MAX + 1):
-            told = _together(seen, far, _lacking(slow) | unlike, steps)
-            if told:
-                yield _finding(far, *max(told, key=lambda each: each[1].value))
+            reported = _together(seen, far, _lacking(slow) | unlike, steps)
+            if reported:
+                yield _finding(far, *max(reported, key=lambda each: each[1].value))
                 break
 
 
@@ -66,12 +66,12 @@ def _together(
 ) -> list[tuple[RungFigure, Estimate]]:
     """So many steps of the slowest's ladder in succession, each time as one; never all of them."""
     ladder = [rung.rung for rung in _ladder(seen, far, far.slow, lacking) if rung.beyond_ns]
-    told = []
+    reported = []
     for last in range(steps - 1, len(ladder)) if steps < len(ladder) else ():
         inner = lacking.union(ladder[last - steps + 1 : last])
         ladders = [_ladder(seen, far, figure, inner) for figure in (far.slow, far.fast)]
-        told += [each for each in _certain(far, *ladders) if each[0].rung == ladder[last]]
-    return told
+        reported += [each for each in _certain(far, *ladders) if each[0].rung == ladder[last]]
+    return reported
 
 
 def _certain(

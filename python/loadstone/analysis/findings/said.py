@@ -10,10 +10,10 @@ SHARE_MAX = 10.0
 def said_share(share: Estimate) -> str:
     """`86 % (80 to 92 %)`; what lies below nothing is told as that, and `beyond_all` says why one
     may be more than 100 %."""
-    told = _percent(share.value)
+    reported = _percent(share.value)
     if share.low is None or share.high is None:
-        return told
-    return f"{told} ({_percent(share.low).removesuffix(' %')} to {_percent(share.high)})"
+        return reported
+    return f"{reported} ({_percent(share.low).removesuffix(' %')} to {_percent(share.high)})"
 
 
 def beyond_all(share: Estimate | None) -> str:

@@ -42,7 +42,7 @@ def _finding(seen: Evidence, line: Growth, cells: list[CellResult]) -> Finding:
     name = seen.whole.labels[line.variant]
     ends = f"{number(line.sizes[0])} to {number(line.sizes[-1])} {scale}"
     exponent = Estimate(line.exponent, line.low, line.high)
-    told = f"{line.exponent:.2f} ({line.low or 0:.2f} to {line.high or 0:.2f})"
+    power = f"{line.exponent:.2f} ({line.low or 0:.2f} to {line.high or 0:.2f})"
     largest = max(line.sizes)
     keys = tuple(cell.cell.key for cell in cells)
     return Finding(
@@ -54,8 +54,8 @@ def _finding(seen: Evidence, line: Growth, cells: list[CellResult]) -> Finding:
         temperature=line.temperature,
         variant=line.variant,
         against="",
-        brief=f"{name} grows as {scale}^{told}",
-        sentence=f"From {ends}, the time of {name} grows as {scale}^{told}: faster than the data."
+        brief=f"{name} grows as {scale}^{power}",
+        sentence=f"From {ends}, the time of {name} grows as {scale}^{power}: faster than the data."
         + (f" {cause}" if cause else " The record has no cause for it."),
         numbers=(Number("exponent", exponent, "exponent"),),
         cells=keys,

@@ -5,7 +5,7 @@ excludes 1 and it is beyond the study's threshold (the A/A control's reach inclu
 where, besides, both values read back as asked in all combinations, no other term changes but
 settings that follow this switch, the plans are told and the same, and both cells are in order.
 
-False where the state of one combination outlives its turn.
+False where the state of one combination outlives its block.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,12 +29,12 @@ def find(seen: Evidence) -> Iterator[Finding]:
     found = study_map(seen.whole.run)
     if found is None:
         return
-    told = study_terms(seen.whole.run)
+    reported = study_terms(seen.whole.run)
     for operation in found.operations:
         acting = [each for each in operation.switches if each.alone and each.acts_alone]
         if acting:
             strongest = max(acting, key=lambda each: each.strength)
-            made = _finding(seen.results, found, operation, strongest, told)
+            made = _finding(seen.results, found, operation, strongest, reported)
             if made:
                 yield made
 
@@ -44,13 +44,13 @@ def _finding(
     found: StudyMap,
     operation: StudiedOperation,
     effect: SwitchEffect,
-    told: StudyTerms,
+    reported: StudyTerms,
 ) -> Finding | None:
     cells = _cells(found.study, operation, effect)
     pair = [results[key] for key in cells if key in results]
     if len(pair) < 2 or not all(map(in_order, pair)) or effect.alone is None:
         return None
-    doubt = _doubt(effect, told)
+    doubt = _doubt(effect, reported)
     switch = effect.switch
     faster = effect.alone.value < 1
     turned = f"{switch.tactic} from {switch.base} to {switch.other}"
@@ -87,13 +87,13 @@ def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> t
     return keys[0], keys[1]
 
 
-def _doubt(effect: SwitchEffect, told: StudyTerms) -> str:
+def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
     """Why it may not be called explained; empty if it may."""
     switch = effect.switch
-    own = next((one for one in told.switches if one.key == switch.key), None)
+    own = next((one for one in reported.switches if one.key == switch.key), None)
     if own is None or not own.of or own.read < own.of:
         return "it does not read back as asked in every combination"
-    others = [each.key for each in told.changing if not each.follows]
+    others = [each.key for each in reported.changing if not each.follows]
     if others:
         return f"{others[0]} changes, too, and with no switch"
     if effect.same_plan is None:

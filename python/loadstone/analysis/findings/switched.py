@@ -37,11 +37,11 @@ def find(seen: Evidence) -> Iterator[Finding]:
     fastest. Of a study the map says it: `studied`."""
     if seen.whole.run.plan.study is not None:
         return
-    told = _told(seen)
+    reported = _reported(seen)
     for far in seen.far():
         others = measured(far.row)
-        tried = [_turned(seen, far, other, told) for other in others]
-        tried += [_lost(seen, far, other, told) for other in others]
+        tried = [_turned(seen, far, other, reported) for other in others]
+        tried += [_lost(seen, far, other, reported) for other in others]
         found = [each for each in tried if each]
         if found:
             yield max(found, key=lambda each: (each.grade is Grade.EXPLAINED, each.weight))
@@ -54,7 +54,7 @@ def threshold_of(seen: Evidence) -> float:
     return 1 + max(DEFAULT, noise.certain if noise else 0.0)
 
 
-def _told(seen: Evidence) -> dict[str, dict[str, Term]]:
+def _reported(seen: Evidence) -> dict[str, dict[str, Term]]:
     found: dict[str, dict[str, Term]] = {}
     for term in seen.whole.run.terms:
         found.setdefault(term.variant, {})[term.key] = term
@@ -78,8 +78,8 @@ def _switch(own: dict[str, Term], other: dict[str, Term]) -> str:
     return differ[0] if asked and obeys else ""
 
 
-def _read(told: dict[str, Term], key: str) -> str | None:
-    term = told.get(key)
+def _read(reported: dict[str, Term], key: str) -> str | None:
+    term = reported.get(key)
     return term.read_back if term else None
 
 
@@ -98,13 +98,13 @@ def _flip(
     seen: Evidence,
     base: CellSummary,
     other: CellSummary,
-    told: dict[str, dict[str, Term]],
+    reported: dict[str, dict[str, Term]],
     *,
     faster: bool,
 ) -> _Flip | None:
     """The switch from `base` to `other`, if that is the one difference, and it is certainly and
     beyond the threshold faster, or slower."""
-    own, others = (told.get(figure.cell.variant, {}) for figure in (base, other))
+    own, others = (reported.get(figure.cell.variant, {}) for figure in (base, other))
     if base is other or engine_of(other.cell.variant) != engine_of(base.cell.variant):
         return None
     switch = _switch(own, others)
@@ -121,10 +121,10 @@ def _flip(
 
 
 def _turned(
-    seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
+    seen: Evidence, far: Distance, other: CellSummary, reported: dict[str, dict[str, Term]]
 ) -> Finding | None:
     """The slowest is faster with a switch."""
-    flip = _flip(seen, far.slow, other, told, faster=True)
+    flip = _flip(seen, far.slow, other, reported, faster=True)
     if flip is None:
         return None
     whole = other.cell.variant == far.fast.cell.variant
@@ -137,10 +137,10 @@ def _turned(
 
 
 def _lost(
-    seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
+    seen: Evidence, far: Distance, other: CellSummary, reported: dict[str, dict[str, Term]]
 ) -> Finding | None:
     """The fastest is slower with a switch: so much of its lead is that switch's."""
-    flip = _flip(seen, far.fast, other, told, faster=False)
+    flip = _flip(seen, far.fast, other, reported, faster=False)
     if flip is None or other.cell.variant == far.slow.cell.variant:
         return None
     share = _share(flip.ratio, far.ratio)

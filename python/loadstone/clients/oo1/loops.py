@@ -159,15 +159,15 @@ def _inserted(driver: Driver, parts: list[NewPart]) -> tuple[Visited, Visited]:
 
 
 def _update(driver: Driver, before: list[tuple[int, int]]) -> Measured:
-    def turn() -> None:
+    def change() -> None:
         for number, _ in before:
             driver.update(number)
 
-    timed, _ = writing(driver, turn)
+    timed, _ = writing(driver, change)
     try:
         answer = _look(driver, lambda: _updated(driver, before))
     finally:
-        writing(driver, turn)
+        writing(driver, change)
     return timed.measured(answer, len(before))
 
 

@@ -36,7 +36,7 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
     "lmdb": {
         "transactions": "atomic; readers see the database as it was when they began",
         "concurrency": "one writer beside any number of readers, who lock nothing",
-        "recovery": "none needed: pages are copied on write, two roots take turns; no log",
+        "recovery": "none needed: pages are copied on write, two roots alternate; no log",
         "architecture": f"{_IN_PROCESS}, the file mapped",
         "security": _NO_USERS,
         "protocol": _CALLS,

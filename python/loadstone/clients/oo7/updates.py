@@ -69,7 +69,7 @@ def _update(driver: Driver, change: str, times: int, each: bool, done: Done) -> 
     """T1, and at the roots, or at each part, a change repeated so many times."""
     walk = Walk(driver)
     read, keep = driver.read, done.seen.parts.append
-    turn = driver.swap if change == "swap" else driver.toggle_date
+    apply = driver.swap if change == "swap" else driver.toggle_date
     before = len(done.seen.parts)
 
     def visit(part: Any, is_root: bool) -> None:
@@ -78,7 +78,7 @@ def _update(driver: Driver, change: str, times: int, each: bool, done: Done) -> 
         keep(row)
         if each or is_root:
             for _ in range(times):
-                turn(part)
+                apply(part)
             done.updates += times
 
     for composite in walk.components():

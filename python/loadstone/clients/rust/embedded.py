@@ -106,25 +106,25 @@ class RustClient(Client):
         from the database, and the client's own tactics from their effect. No value is merely the
         one asked for: a tactic without a reading is left out."""
         with client_errors(self.name):
-            told = dict(self._open().terms())
-        trees = told.pop("indexes", "")
-        spans = told.pop("read transaction", told.get("transaction", ""))
-        common = {key: told.pop(key) for key in COMMON_TERMS if key in told}
-        tactics = [name for name in self.capabilities.tactics if name in told]
+            reported = dict(self._open().terms())
+        trees = reported.pop("indexes", "")
+        spans = reported.pop("read transaction", reported.get("transaction", ""))
+        common = {key: reported.pop(key) for key in COMMON_TERMS if key in reported}
+        tactics = [name for name in self.capabilities.tactics if name in reported]
         return {
             "client": self.language,
             "setting.client_allocator": _core.allocator(),
             **({"read transaction": SPANS["measure" in spans]} if spans else {}),
-            **{name: told.pop(name) for name in tactics},
+            **{name: reported.pop(name) for name in tactics},
             **({"setting.access": trees} if trees else {}),
             **common,
-            **{f"setting.{name}": value for name, value in told.items()},
-            **self.in_common_words({**told, **common}),
+            **{f"setting.{name}": value for name, value in reported.items()},
+            **self.in_common_words({**reported, **common}),
         }
 
-    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+    def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """The terms that all engines have, from the driver's readings."""
-        return {key: told[key] for key in COMMON_TERMS if key in told}
+        return {key: reported[key] for key in COMMON_TERMS if key in reported}
 
     def round_trip(self, way: Callable[[], tuple[socket, socket]]) -> str:
         """The time of a byte, in ns, to a process at the server's place and back, over the sockets
@@ -234,9 +234,9 @@ class SqliteClient(RustClient):
         "sqlite", {**of_client("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
     )
 
-    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+    def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Of its pragmas."""
-        return sqlite_settings.in_common_words(told)
+        return sqlite_settings.in_common_words(reported)
 
 
 class LmdbClient(RustClient):
@@ -248,9 +248,9 @@ class LmdbClient(RustClient):
     lock_file: ClassVar[str] = "-lock"
     capabilities: ClassVar[Capabilities] = capabilities("lmdb", of_client("lmdb"))
 
-    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+    def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
-        return lmdb_settings.in_common_words(told)
+        return lmdb_settings.in_common_words(reported)
 
 
 class DuckdbClient(RustClient):
@@ -262,11 +262,11 @@ class DuckdbClient(RustClient):
     file: ClassVar[str] = "program.duckdb"
     capabilities: ClassVar[Capabilities] = capabilities("duckdb", of_client("duckdb"))
 
-    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+    def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Of its settings."""
-        fsync_mode = told["durability"].removeprefix("fsync_mode ")
-        memory_limit = told["cache"].removeprefix("memory_limit ")
-        threads = told["parallelism"].removeprefix("threads ")
+        fsync_mode = reported["durability"].removeprefix("fsync_mode ")
+        memory_limit = reported["cache"].removeprefix("memory_limit ")
+        threads = reported["parallelism"].removeprefix("threads ")
         words = duckdb_settings.in_common_words(fsync_mode, memory_limit, threads)
         return {**words, "setting.fsync_mode": fsync_mode}
 

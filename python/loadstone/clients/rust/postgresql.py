@@ -85,19 +85,19 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
         way = self.round_trip(self.instance.socket_pair)
         return {**said, "place": self._found_place(said), "round_trip_ns": way}
 
-    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+    def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Durability is that of the client's own session. The cache is the server's, in bytes; so
         is the parallelism of a user's server, which the client's session leaves unchanged."""
-        commit = told["durability"].removeprefix("synchronous_commit ")
+        commit = reported["durability"].removeprefix("synchronous_commit ")
         server = self.instance.terms()
         own = self.variant.url is None
         return {
             "version": server["version"],
-            "durability": "none" if "off" in (told["fsync"], commit) else "full",
+            "durability": "none" if "off" in (reported["fsync"], commit) else "full",
             "setting.synchronous_commit": commit,
             "cache": server["cache"],
-            "parallelism": told["parallelism"] if own else "as the server has it",
-            "place": "tcp" if told["transport"] == "TCP" else "socket",
+            "parallelism": reported["parallelism"] if own else "as the server has it",
+            "place": "tcp" if reported["transport"] == "TCP" else "socket",
         }
 
     def address(self) -> tuple[str, str | None]:

@@ -201,7 +201,7 @@ class DuckdbEngine(Engine):
                 settings["threads"],
             ),
             **self._own_words(settings),
-            **{SETTING + name: told for name, told in own.items()},
+            **{SETTING + name: reported for name, reported in own.items()},
             **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
         }
 
@@ -273,8 +273,8 @@ class DuckdbEngine(Engine):
         """Execute and read the one-row count that a changing statement answers with."""
         with _errors():
             done = self._open().execute(statement)
-            told, rows = done.description or (), done.fetchall()
-        counted = [column[0] for column in told] == ["Count"] and len(rows) == 1
+            reported, rows = done.description or (), done.fetchall()
+        counted = [column[0] for column in reported] == ["Count"] and len(rows) == 1
         return int(rows[0][0]) if counted else -1
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
@@ -339,11 +339,11 @@ class DuckdbEngine(Engine):
         statement. Of an INSERT of values it has no profile, and other
         releases have another one."""
         rows = self.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
-        told = json.loads(str(rows[0][-1]))
-        if not {"planner", "physical_planner", "query"} <= told.keys():
+        reported = json.loads(str(rows[0][-1]))
+        if not {"planner", "physical_planner", "query"} <= reported.keys():
             return {}
-        planning_s = told["planner"]["total_time"] + told["physical_planner"]["total_time"]
-        seconds = {"planning": planning_s, "operators": told["query"]["cpu_time"]}
+        planning_s = reported["planner"]["total_time"] + reported["physical_planner"]["total_time"]
+        seconds = {"planning": planning_s, "operators": reported["query"]["cpu_time"]}
         return {name: round(each_s * 1e9) for name, each_s in seconds.items()}
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:

@@ -36,7 +36,7 @@ def rows_of(
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         return reader(batch_rows)
     except duckdb.Error as error:
-        told = str(error).splitlines()[0]
+        reported = str(error).splitlines()[0]
         raise InputError(
-            f"{where} cannot be made: {told}", hint="its text is in DuckDB's dialect"
+            f"{where} cannot be made: {reported}", hint="its text is in DuckDB's dialect"
         ) from error

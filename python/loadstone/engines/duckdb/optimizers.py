@@ -13,11 +13,11 @@ _VALUES = (("on", "It works on each plan."), ("off", "It is left out."))
 
 def tactics() -> dict[str, Tactic]:
     """One for each, in the order in which DuckDB lists them."""
-    told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    studied = frozenset(told.pop("studied"))
+    reported = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    studied = frozenset(reported.pop("studied"))
     return {
         f"{PREFIX}{name}": _tactic(name, " ".join(does.split()), studied=name in studied)
-        for name, does in told.items()
+        for name, does in reported.items()
     }
 
 

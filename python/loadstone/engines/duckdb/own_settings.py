@@ -70,5 +70,5 @@ def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dic
     rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()
     found = {str(name): str(value) for name, value in rows}
     return {
-        name: setting.told(asked, found[name], binary=False) for name, asked in settings.items()
+        name: setting.reported(asked, found[name], binary=False) for name, asked in settings.items()
     }

@@ -6,10 +6,10 @@ DURABILITIES = {"synchronous commit": "full", "no sync": "none"}
 """The environment's flags, as the driver reads them back -> durability."""
 
 
-def in_common_words(told: Mapping[str, str]) -> Mapping[str, str]:
+def in_common_words(reported: Mapping[str, str]) -> Mapping[str, str]:
     """One writer at a time beside snapshots; the kernel does the caching."""
     return {
-        "durability": DURABILITIES.get(told["durability"], told["durability"]),
+        "durability": DURABILITIES.get(reported["durability"], reported["durability"]),
         "isolation": "serializable",
         "cache": "the page cache of the system",
         "parallelism": "1",

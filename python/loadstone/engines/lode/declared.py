@@ -61,8 +61,8 @@ def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
     """Of a row of lode's. A number's meaning is what the row says of its one value."""
     meanings = {str(name): str(about) for name, about in row["values"]}
     number = next((about for name, about in meanings.items() if name not in values), "")
-    told = tuple((value, meanings.get(value, number)) for value in values)
-    found = tactic.described(row["name"], level_of(row["name"]), told, row)
+    reported = tuple((value, meanings.get(value, number)) for value in values)
+    found = tactic.described(row["name"], level_of(row["name"]), reported, row)
     return tactic.for_studies(found, STUDIES.get(row["name"], {}))
 
 

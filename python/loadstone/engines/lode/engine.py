@@ -141,13 +141,13 @@ class LodeEngine(Engine):
 
     def terms(self) -> Mapping[str, str]:
         """As the open database has them."""
-        told = dict(self._open().tactics)
-        settings = {f"setting.{name}": told.pop(name) for name in ELSEWHERE if name in told}
+        reported = dict(self._open().tactics)
+        settings = {f"setting.{name}": reported.pop(name) for name in ELSEWHERE if name in reported}
         return {
             "version": _core.__version__,
             "isolation": "serializable",
             "place": self._place(),
-            **told,
+            **reported,
             **settings,
         }
 

@@ -39,7 +39,7 @@ class ServedDatabase:
     @property
     def tactics(self) -> Mapping[str, str]:
         """Those in force in the server."""
-        lines = self.connection.told("tactics").splitlines()
+        lines = self.connection.request("tactics").splitlines()
         return {name: value for name, _, value in (line.partition(" ") for line in lines)}
 
     @property
@@ -55,7 +55,7 @@ class ServedDatabase:
 
     def relations(self) -> Sequence[Mapping[str, Any]]:
         """The relations' names."""
-        return [{"name": name} for name in self.connection.told("relations").splitlines()]
+        return [{"name": name} for name in self.connection.request("relations").splitlines()]
 
     def load(
         self, name: str, attributes: Sequence[tuple[str, str]], rows: "pa.RecordBatchReader",
@@ -71,32 +71,32 @@ class ServedDatabase:
 
     def settle(self, *names: str) -> None:
         """Gather statistics of relations."""
-        self.connection.told("settle", "\n".join(names))
+        self.connection.request("settle", "\n".join(names))
 
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
-        self.connection.told("checkpoint")
+        self.connection.request("checkpoint")
 
     def destroy(self, name: str) -> bool:
         """Remove a relation; whether there was one."""
-        return self.connection.told("remove", name) == "true"
+        return self.connection.request("remove", name) == "true"
 
     def explain(self, text: str) -> str:
         """The plan."""
-        return self.connection.told("explain", text)
+        return self.connection.request("explain", text)
 
     def access_paths(self, text: str) -> Sequence[str]:
         """The structures that the plan uses."""
-        return self.connection.told("access", text).splitlines()
+        return self.connection.request("access", text).splitlines()
 
     def used_bytes(self) -> int:
         """Bytes of the pages in use."""
-        return int(self.connection.told("size"))
+        return int(self.connection.request("size"))
 
     def counters(self) -> Mapping[str, Mapping[str, int]]:
         """The counts of statements, and their time by phase."""
-        pairs = (line.split(" ") for line in self.connection.told("work").splitlines())
-        phases = (line.split(" ", 1) for line in self.connection.told("phases").splitlines())
+        pairs = (line.split(" ") for line in self.connection.request("work").splitlines())
+        phases = (line.split(" ", 1) for line in self.connection.request("phases").splitlines())
         return {
             "query": {name: int(count) for name, count in pairs},
             "phases_ns": {name: int(ns) for ns, name in phases},
@@ -106,7 +106,7 @@ class ServedDatabase:
         """End the statements that run; another connection asks for it than the one that waits."""
         other = self.another()
         try:
-            other.told("cancel")
+            other.request("cancel")
         finally:
             other.close()
 

@@ -80,8 +80,8 @@ def huge_pages_free() -> int:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0
-    told = (line.split() for line in lines if line.startswith("HugePages_Free:"))
-    return next((int(words[1]) for words in told), 0)
+    reported = (line.split() for line in lines if line.startswith("HugePages_Free:"))
+    return next((int(words[1]) for words in reported), 0)
 
 
 def binaries(account: Account) -> Path:

@@ -94,13 +94,13 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def terms(self) -> Mapping[str, str]:
         """Read back from `pg_settings`, the catalogs and the session; settings that the server
         lacks are reported as missing."""
-        told = {**self.instance.terms(), **self.instance.tactics()}
-        told |= {SETTING + name: value for name, value in self.instance.own_settings().items()}
+        reported = {**self.instance.terms(), **self.instance.tactics()}
+        reported |= {SETTING + name: value for name, value in self.instance.own_settings().items()}
         if self.as_it_stands and self.instance.only_reads():
-            told[TABLES] = READ_ONLY
-        if "index" not in told and self.tactic("index") == "none":
-            told["index"] = "none"
-        return told
+            reported[TABLES] = READ_ONLY
+        if "index" not in reported and self.tactic("index") == "none":
+            reported["index"] = "none"
+        return reported
 
     def tables(self) -> Sequence[str]:
         """All tables of our schema."""
@@ -193,10 +193,10 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """EXPLAIN (ANALYZE, TIMING OFF): its two times. Rows go nowhere, and nothing commits."""
         with self.instance.errors():
             explained = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}"
-            told = self.instance.execute(explained).fetchall()[0][0]
-        told = json.loads(told) if isinstance(told, str) else told
+            reported = self.instance.execute(explained).fetchall()[0][0]
+        reported = json.loads(reported) if isinstance(reported, str) else reported
         names = {"planning": "Planning Time", "execution": "Execution Time"}
-        return {name: round(told[0][of] * 1e6) for name, of in names.items()}
+        return {name: round(reported[0][of] * 1e6) for name, of in names.items()}
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """The catalog's kind of each index that the plan names, and whether it scans."""

@@ -95,11 +95,11 @@ class Instance:
             self._settings, self._of_start = settings, {}
         if self.server is not None:
             self._connection = self._start_private(tactics["place"])
-            self._learn_folder(self._connection)
+            self._read_folder(self._connection)
         else:
             refuse_settings_of_start(asked)
             self._connection = self._where().connect()
-            self._learn(self._connection)
+            self._read_state(self._connection)
         self._enter(self._connection)
 
     def switch(
@@ -154,7 +154,7 @@ class Instance:
                 # Never reached: it holds nothing of this run's, and `start` told the error.
                 return
         with self.errors(f"cannot drop {self.schema.name}"):
-            self.schema.leave(self.connection)
+            self.schema.drop_own(self.connection)
         self._entered = False
         self.disconnect()
 
@@ -216,8 +216,8 @@ class Instance:
     def terms(self) -> Mapping[str, str]:
         """Read back from `pg_settings`; settings that the server lacks are reported as missing."""
         with self.errors("cannot read the settings"):
-            told = read_terms(self.connection, self._gaps)
-        return told if self._build is None else {**told, "postgresql": str(self._build)}
+            reported = read_terms(self.connection, self._gaps)
+        return reported if self._build is None else {**reported, "postgresql": str(self._build)}
 
     def tactics(self) -> Mapping[str, str]:
         """The tactics that only statements have, read back."""
@@ -395,7 +395,7 @@ class Instance:
             self.listen()
         connection = self._launched(server)
         try:
-            started_without = self._learn(connection)
+            started_without = self._read_state(connection)
         except BaseException:
             connection.close()
             raise
@@ -413,7 +413,7 @@ class Instance:
         )
         return self._where().connect()
 
-    def _learn(self, connection: Connection) -> bool:
+    def _read_state(self, connection: Connection) -> bool:
         """Find out which settings only a start sets. True if the server was started without."""
         with self.errors("cannot read the settings"):
             ours = self.server is not None
@@ -421,7 +421,7 @@ class Instance:
         found, self._of_start = self._of_start, found
         return found != self._of_start
 
-    def _learn_folder(self, connection: Connection) -> None:
+    def _read_folder(self, connection: Connection) -> None:
         if self._folder:
             return
         query = (

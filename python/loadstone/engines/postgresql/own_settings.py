@@ -87,5 +87,5 @@ def read_back(connection: Connection, settings: Mapping[str, str]) -> dict[str, 
         query = "SELECT pg_catalog.current_setting(%s, true)"
         row = connection.execute(query, (name,)).fetchone()
         reading = str(row[0]) if row and row[0] is not None else "not on this server"
-        found[name] = setting.told(asked, reading)
+        found[name] = setting.reported(asked, reading)
     return found

@@ -25,8 +25,8 @@ def probe(scratch: Path) -> Probe:
         version = _start_and_stop(scratch)
     except (EngineError, OSError) as error:
         hint = getattr(error, "hint", "")
-        told = f"{error}; {hint}" if hint else str(error)
-        return Probe(NAME, False, "does not start", "PostgreSQL only by URL, never cold", told)
+        reported = f"{error}; {hint}" if hint else str(error)
+        return Probe(NAME, False, "does not start", "PostgreSQL only by URL, never cold", reported)
     return Probe(NAME, True, f"{version} up and down", f"starts as {_account()}, ours to stop")
 
 

@@ -119,7 +119,7 @@ class Schema(Space):
             )
         connection.execute(sql.SQL("SET search_path TO {}").format(self._identifier))
 
-    def leave(self, connection: Connection) -> None:
+    def drop_own(self, connection: Connection) -> None:
         """Drop the schema if it exists and bears our mark, table by table; touch nothing otherwise.
         Raises `EngineError`, and drops nothing, if an object that is not ours would be dropped,
         too."""
@@ -217,8 +217,8 @@ class Schema(Space):
         functions = connection.execute(_FUNCTIONS, (self.name,)).fetchall()
         for name, arguments in functions:
             drop = sql.SQL("DROP FUNCTION {}({}) RESTRICT")
-            told = sql.SQL(arguments)  # the server's own words, quoted by it where need be
-            connection.execute(drop.format(sql.Identifier(self.name, name), told))
+            reported = sql.SQL(arguments)  # the server's own words, quoted by it where need be
+            connection.execute(drop.format(sql.Identifier(self.name, name), reported))
         connection.execute(sql.SQL("DROP SCHEMA {} RESTRICT").format(self._identifier))
 
     def _look(self, connection: Connection) -> tuple[bool, str | None, bool]:

@@ -79,11 +79,11 @@ def user_address(url: str) -> Address:
         # Its words hold pieces of the URL, cut where libpq stumbled: only a parameter's name is
         # safe to tell.
         named = re.search(r'invalid URI query parameter: "([a-z_]{1,32})"', str(error))
-        told = (
+        reported = (
             f"it has no parameter {named[1]!r}" if named else "see the hint for how it is written"
         )
         raise InputError(
-            f"libpq cannot read the URL: {scrubbed(told, secrets)}",
+            f"libpq cannot read the URL: {scrubbed(reported, secrets)}",
             hint="write postgresql://USER@HOST:PORT/DATABASE?parameter=value",
         ) from None
     host, port = parameters.get("host", "localhost"), parameters.get("port", "5432")

@@ -172,7 +172,7 @@ class PostgresqlSystem(System):
         with address.errors(f"cannot drop {leftover.name}"), address.connect() as connection:
             if not schema.take(connection):
                 raise in_use(leftover)
-            schema.leave(connection)
+            schema.drop_own(connection)
 
     @classmethod
     def hold(cls, variant: "Variant", owner: str) -> Hold:

@@ -143,29 +143,32 @@ class SqliteEngine(Engine):
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
         db = self._open()
         with errors():
-            told = {name: str(db.pragma(name)) for name in READ_BACK}
+            reported = {name: str(db.pragma(name)) for name in READ_BACK}
             options = apsw.compile_options
             statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
             return {
                 "version": apsw.sqlite_lib_version(),
                 **({TABLES: READ_ONLY} if self.as_it_stands else {}),
-                **in_common_words(told),
-                **self._told(db),
-                **{SETTING + name: told for name, told in self._pragmas_told(db).items()},
-                "setting.synchronous": SYNCHRONOUS[told["synchronous"]],
+                **in_common_words(reported),
+                **self._reported(db),
+                **{
+                    SETTING + name: reported
+                    for name, reported in self._pragmas_reported(db).items()
+                },
+                "setting.synchronous": SYNCHRONOUS[reported["synchronous"]],
                 "setting.statistics": statistics,
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
                 **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
             }
 
-    def _pragmas_told(self, db: apsw.Connection) -> dict[str, str]:
+    def _pragmas_reported(self, db: apsw.Connection) -> dict[str, str]:
         return pragmas.read_back(db, settings_of(self.variant))
 
-    def _told(self, db: apsw.Connection) -> dict[str, str]:
-        told = switches.read_back(db, self.tables())
-        if "index" not in told and self.tactic("index") == "none":
-            told["index"] = "none"
-        return told
+    def _reported(self, db: apsw.Connection) -> dict[str, str]:
+        reported = switches.read_back(db, self.tables())
+        if "index" not in reported and self.tactic("index") == "none":
+            reported["index"] = "none"
+        return reported
 
     def tables(self) -> Sequence[str]:
         """All tables of the file but SQLite's own; of the user's, all of our space."""
@@ -337,7 +340,7 @@ class SqliteEngine(Engine):
             raise UnsupportedError("users in Rust would pass the guard of a file of yours")
         if settings_of(self.variant):
             raise UnsupportedError("settings by name are set for sessions of Python alone")
-        begin = switches.told(self._open())
+        begin = switches.reported(self._open())
         self.stop()
         try:
             yield StatementUsers.sqlite(str(self.path), begin, apsw.sqlite_lib_version())
@@ -362,7 +365,7 @@ class SqliteEngine(Engine):
             return
         try:
             with errors(f"cannot drop {self._space.name} from {self.path}"):
-                self._space.leave(connection)
+                self._space.drop_own(connection)
         finally:
             connection.close()
         self._entered = False

@@ -35,7 +35,7 @@ def clear(path: Path, leftover: Leftover) -> None:
     try:
         doing = f"cannot drop {leftover.name} from {path}"
         with closing(user_file.connect(path)) as connection, errors(doing):
-            OwnTables(leftover.name, leftover.owner).leave(connection)
+            OwnTables(leftover.name, leftover.owner).drop_own(connection)
     finally:
         os.close(alone)
 

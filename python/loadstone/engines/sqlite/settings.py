@@ -21,15 +21,15 @@ SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 _KIB = 1024
 
 
-def in_common_words(told: Mapping[str, str]) -> dict[str, str]:
+def in_common_words(reported: Mapping[str, str]) -> dict[str, str]:
     """Durability, isolation, cache and parallelism, from the pragmas as read back."""
-    uncommitted = told["read_uncommitted"] != "0"
+    uncommitted = reported["read_uncommitted"] != "0"
     return {
-        "durability": durability(told["synchronous"], told["journal_mode"]),
+        "durability": durability(reported["synchronous"], reported["journal_mode"]),
         "isolation": "read uncommitted" if uncommitted else "serializable",
-        "cache": str(cache_bytes(int(told["cache_size"]), int(told["page_size"]))),
+        "cache": str(cache_bytes(int(reported["cache_size"]), int(reported["page_size"]))),
         # A statement's own thread, and the helpers that its sorts may start.
-        "parallelism": str(1 + int(told["threads"])),
+        "parallelism": str(1 + int(reported["threads"])),
     }
 
 

@@ -39,7 +39,7 @@ def set_session(db: apsw.Connection, values: Mapping[str, str], *, ours: bool) -
     db.pragma("temp_store", "default" if as_built else values["temp_store"])
 
 
-def told(db: apsw.Connection) -> list[str]:
+def reported(db: apsw.Connection) -> list[str]:
     """Pragmas that make another connection to the file like this one."""
     return [f"PRAGMA {name} = {db.pragma(name)}" for name in OF_CONNECTIONS]
 
@@ -58,7 +58,9 @@ def read_back(db: apsw.Connection, tables: Sequence[str]) -> dict[str, str]:
         "index": _index,
         "without_rowid": _without_rowid,
     }
-    return found | {name: told for name, read in of_loaded.items() if (told := read(db, tables))}
+    return found | {
+        name: reported for name, read in of_loaded.items() if (reported := read(db, tables))
+    }
 
 
 def analyze(db: apsw.Connection, table: str, statistics: str) -> None:
@@ -73,8 +75,8 @@ def analyze(db: apsw.Connection, table: str, statistics: str) -> None:
 
 
 def _temp_store(db: apsw.Connection) -> str:
-    told = str(db.pragma("temp_store"))
-    return _TEMP_STORE[_built_with("TEMP_STORE") if told == "0" else told]
+    reported = str(db.pragma("temp_store"))
+    return _TEMP_STORE[_built_with("TEMP_STORE") if reported == "0" else reported]
 
 
 def _built_with(option: str) -> str:

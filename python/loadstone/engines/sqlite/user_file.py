@@ -184,7 +184,7 @@ class OwnTables(Space):
             insert = f"INSERT INTO {quoted(self.name)} VALUES (?, datetime('now'), ?)"  # noqa: S608
             db.execute(insert, (self.mark, " ".join(theirs)))
 
-    def leave(self, db: apsw.Connection) -> None:
+    def drop_own(self, db: apsw.Connection) -> None:
         """Drop our tables if they bear our mark, in one transaction; touch nothing otherwise.
 
         Raises `EngineError`, and drops nothing, if a foreign object would be dropped or would no

@@ -152,7 +152,7 @@ def _of(pairs: Iterable[Pair]) -> str:
 def equal_terms(matched: Matched) -> str:
     """The terms that are the same on both sides, in one line; empty without any."""
     keys = [e.key for e in matched.terms.entries if e.verdict == EQUAL and not e.setting]
-    told = [join_names(keys, most=8)] if keys else []
+    reported = [join_names(keys, most=8)] if keys else []
     settings = equal_settings(matched).removesuffix(" equal")
-    told += [settings] if settings else []
-    return f"Equal on both sides: {' and '.join(told)}" if told else ""
+    reported += [settings] if settings else []
+    return f"Equal on both sides: {' and '.join(reported)}" if reported else ""

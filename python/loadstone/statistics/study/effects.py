@@ -110,18 +110,18 @@ def study_effects(
     confidence = 1 - CHANCE / max(len(parts) + len(pruned), 1)
     noise = centre(control, 1 - CHANCE) if control else None
     threshold = _threshold_of(noise)
-    told = _Told(parts, observed, observed.measured, confidence, threshold)
+    reported = _Reported(parts, observed, observed.measured, confidence, threshold)
     return StudyEffects(
         blocks=len(blocks),
         confidence=confidence,
         threshold=threshold,
         noise=noise,
         base_ms=observed.typical_ms([BASE]) if observed.having([BASE]) else None,
-        whole=told.estimate(contrasts.whole(parts)),
-        closure=told.estimate(contrasts.closure(parts)),
-        parts={name: told.part(name) for name in parts},
-        pruned={name: told.confirmed(name, part) for name, part in pruned.items()},
-        interactions=tuple(told.interactions()),
+        whole=reported.estimate(contrasts.whole(parts)),
+        closure=reported.estimate(contrasts.closure(parts)),
+        parts={name: reported.part(name) for name in parts},
+        pruned={name: reported.confirmed(name, part) for name, part in pruned.items()},
+        interactions=tuple(reported.interactions()),
     )
 
 
@@ -148,7 +148,7 @@ def as_ratio(effect: Estimate) -> Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Reported:
     """The data from which each question about one operation is answered."""
 
     parts: Parts

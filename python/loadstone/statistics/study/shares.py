@@ -39,8 +39,8 @@ def share(observed: Observations, part: Contrast, whole: Contrast) -> Estimate |
 def share_of(pairs: Pairs, *, interval: bool) -> Estimate:
     """The share of a part in a whole whose centre is not 0; `interval`: whether there are enough
     observations for one."""
-    ratios, middle = _crossings(pairs)
-    typical = (ratios[middle[0]] + ratios[middle[1]]) / 2
+    ratios, medians = _crossings(pairs)
+    typical = (ratios[medians[0]] + ratios[medians[1]]) / 2
     if not interval:
         return Estimate(typical)
 
@@ -49,8 +49,8 @@ def share_of(pairs: Pairs, *, interval: bool) -> Estimate:
 
     return Estimate(
         typical,
-        min(typical, _outermost(ratios[: middle[1] + 1][::-1], refused)),
-        max(typical, _outermost(ratios[middle[0] :], refused)),
+        min(typical, _outermost(ratios[: medians[1] + 1][::-1], refused)),
+        max(typical, _outermost(ratios[medians[0] :], refused)),
     )
 
 

@@ -255,7 +255,7 @@ impl Design for Btrees {
         let key = id.to_be_bytes();
         let found = self.parts.get(pages, &key, copy)?;
         let mut bytes = found.ok_or(Failure::Missing(id))?;
-        let (before_s, after_s) = record::turn(&mut bytes, build_sum_s)?;
+        let (before_s, after_s) = record::complement(&mut bytes, build_sum_s)?;
         self.parts.put(pages, &key, &bytes)?;
         self.builds.remove(pages, before_s, id)?;
         self.builds.add(pages, after_s, id, id.into())

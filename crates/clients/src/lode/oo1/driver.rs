@@ -85,7 +85,7 @@ impl<D: Design, P: Place> Lode<D, P> {
         let reader = P::reader(store.database()?);
         let design = D::open(P::pages(&reader));
         drop(reader);
-        let design = design.map_err(|failure| failure.told("finding its files"))?;
+        let design = design.map_err(|failure| failure.reported("finding its files"))?;
         Ok(Self::attach(store, design))
     }
 
@@ -113,7 +113,7 @@ impl<D: Design, P: Place> Lode<D, P> {
         ask: impl FnOnce(D, &P::Reading) -> DesignResult<R>,
     ) -> Result<R, ClientError> {
         let session = self.session.as_ref().ok_or_else(not_begun)?;
-        ask(session.design, session.pages()).map_err(|failure| failure.told(doing))
+        ask(session.design, session.pages()).map_err(|failure| failure.reported(doing))
     }
 
     /// A look-up failed: begin again, if it ended a deadlock and was the transaction's first.
@@ -123,7 +123,7 @@ impl<D: Design, P: Place> Lode<D, P> {
         if self.fresh && failure.is_deadlock() {
             return self.begin();
         }
-        Err(failure.told("looking a part up"))
+        Err(failure.reported("looking a part up"))
     }
 
     fn write(&mut self, change: Change) -> Result<(), ClientError> {
@@ -135,7 +135,7 @@ impl<D: Design, P: Place> Lode<D, P> {
         self.changes.push(change);
         match outcome {
             Err(failure) if failure.is_deadlock() => self.write_again(),
-            outcome => outcome.map_err(|failure| failure.told("writing")),
+            outcome => outcome.map_err(|failure| failure.reported("writing")),
         }
     }
 
@@ -152,7 +152,7 @@ impl<D: Design, P: Place> Lode<D, P> {
             let outcome = changes.try_for_each(|change| change.apply(design, pages));
             match outcome {
                 Err(failure) if failure.is_deadlock() => {}
-                outcome => return outcome.map_err(|failure| failure.told("writing again")),
+                outcome => return outcome.map_err(|failure| failure.reported("writing again")),
             }
         }
         Err(ClientError::engine(ENGINE, "writing again", "it always ended in a deadlock"))
@@ -173,7 +173,7 @@ impl<D: Design, P: Place> Transactions for Lode<D, P> {
         let session = Session { reader: P::reader(self.store.database()?), design };
         let begun = design.begin(session.pages(), &mut self.kept);
         self.session = Some(session);
-        begun.map_err(|failure| failure.told("beginning to read"))
+        begun.map_err(|failure| failure.reported("beginning to read"))
     }
 
     fn end(&mut self) -> Result<(), ClientError> {
@@ -237,7 +237,7 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
     fn read(&mut self, handle: D::Handle) -> Result<Part, ClientError> {
         let Some(session) = &self.session else { return Err(not_begun()) };
         let read = session.design.read(session.pages(), handle, &mut self.kept);
-        read.map_err(|failure| failure.told("reading a part"))
+        read.map_err(|failure| failure.reported("reading a part"))
     }
 
     #[inline(always)]
@@ -249,7 +249,7 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
     ) -> Result<(), ClientError> {
         let Some(session) = &self.session else { return Err(not_begun()) };
         let links = session.design.links(session.pages(), handle, direction, &mut self.kept, out);
-        links.map_err(|failure| failure.told("following links"))
+        links.map_err(|failure| failure.reported("following links"))
     }
 
     #[inline(always)]
@@ -264,7 +264,7 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
         let before = visits.count;
         let walked = session.design.walk(session.pages(), from, depth, direction, visits)?;
         let given = walked.map(|()| visits.count - before);
-        Some(given.map_err(|failure| failure.told("walking along links")))
+        Some(given.map_err(|failure| failure.reported("walking along links")))
     }
 
     fn links_in_order(

@@ -332,8 +332,9 @@ impl Design for Links {
 
     fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()> {
         let part = self.reference_to(pages, id)?;
-        let turned =
-            self.parts.change(pages, id_of(part)?, |bytes| record::turn(bytes, build_sum_s))?;
+        let turned = self
+            .parts
+            .change(pages, id_of(part)?, |bytes| record::complement(bytes, build_sum_s))?;
         let (before_s, after_s) = turned?;
         self.builds.remove(pages, before_s, id)?;
         self.builds.add(pages, after_s, id, part.0)

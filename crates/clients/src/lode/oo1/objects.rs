@@ -326,8 +326,9 @@ impl Design for Objects {
 
     fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()> {
         let part = self.reference_to(pages, id)?;
-        let turned =
-            self.parts.change(pages, oid_of(part)?, |object| record::turn(object, build_sum_s))?;
+        let turned = self
+            .parts
+            .change(pages, oid_of(part)?, |object| record::complement(object, build_sum_s))?;
         let (before_s, after_s) = turned?;
         self.builds.remove(pages, before_s, id)?;
         self.builds.add(pages, after_s, id, part.0)

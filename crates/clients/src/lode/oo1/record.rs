@@ -104,7 +104,7 @@ pub fn words_of<const N: usize>(bytes: &[u8]) -> Result<[u64; N]> {
 
 /// Turn a part over in place, as [`crate::oo1::driver::Driver::update`] says; answers its build
 /// time before and after.
-pub fn turn(bytes: &mut [u8], build_sum_s: i64) -> Result<(i64, i64)> {
+pub fn complement(bytes: &mut [u8], build_sum_s: i64) -> Result<(i64, i64)> {
     let [head, kind, tail, build]: [u64; 4] = words_of(bytes)?;
     let part = part_of([head, kind, tail]);
     let (before_s, after_s) = (build.cast_signed(), build_sum_s - build.cast_signed());

@@ -88,7 +88,7 @@ impl<P: Place> Lode<P> {
         let reader = P::reader(store.database()?);
         let files = Files::open(P::pages(&reader));
         drop(reader);
-        let files = files.map_err(|failure| failure.told("finding its files"))?;
+        let files = files.map_err(|failure| failure.reported("finding its files"))?;
         let at_hand = (Reference(0), [Reference(0); AT_ONCE]);
         let finds = store.database()?.tactics().detect != Detect::Explicit;
         let plain = finds.then(Plain::default);
@@ -138,7 +138,7 @@ macro_rules! ask {
             }
             (None, None, _) => return Err(not_begun()),
         };
-        answered.map_err(|failure| failure.told($doing))
+        answered.map_err(|failure| failure.reported($doing))
     }};
 }
 
@@ -147,7 +147,7 @@ macro_rules! change {
     ($self:ident, $doing:literal, |$files:ident, $pages:ident| $asked:expr) => {{
         let $files = $self.files.as_ref().ok_or_else(not_loaded)?;
         let $pages = P::pages_mut($self.writer.as_mut().ok_or_else(not_begun)?);
-        $asked.map_err(|failure| failure.told($doing))
+        $asked.map_err(|failure| failure.reported($doing))
     }};
 }
 

@@ -64,7 +64,7 @@ fn an_insertion_lets_a_value_stay_and_a_put_replaces_it() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_and_what_is_not_is_kept() {
+fn what_is_too_long_is_refused_and_what_is_not_is_retained() {
     let (mut pages, tree) = empty();
     let (key, value) = ([7; KEY_BYTES_MAX + 1], [8; VALUE_BYTES_MAX + 1]);
     let refused = |result| match result {
@@ -133,7 +133,7 @@ fn keys_in_ascending_or_descending_order_fill_their_pages() {
 }
 
 #[test]
-fn a_bulk_load_fills_pages_as_far_as_told() {
+fn a_bulk_load_fills_pages_as_far_as_reported() {
     for (fill_percent, least) in [(100, 98), (90, 88), (50, 48)] {
         let (mut pages, tree) = empty();
         let entries = (0..20_000_u64).map(|key| (number(key), key.to_le_bytes()));

@@ -45,7 +45,7 @@ fn a_repeated_scan_larger_than_the_cache_sometimes_hits_under_random() {
 
 #[test]
 fn lru_2_keeps_what_is_used_again_from_a_scan() {
-    for (replacement, kept) in [(Replacement::Lru2, 4), (Replacement::Lru, 0)] {
+    for (replacement, retained) in [(Replacement::Lru2, 4), (Replacement::Lru, 0)] {
         let buffer = buffer(&TestDisk::with_pages(200), &options(replacement));
         // Each use is far enough from the one before to count.
         for round in 0..3 {
@@ -53,7 +53,7 @@ fn lru_2_keeps_what_is_used_again_from_a_scan() {
             read_all(&buffer, (0..12).map(|page| 20 + 12 * round + page));
         }
         read_all(&buffer, 100..150);
-        assert_eq!((0..4).filter(|&page| is_resident(&buffer, page)).count(), kept);
+        assert_eq!((0..4).filter(|&page| is_resident(&buffer, page)).count(), retained);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Replacement;
 
 #[test]
-fn a_page_that_cannot_be_read_is_told_and_not_in_memory() {
+fn a_page_that_cannot_be_read_is_reported_and_not_in_memory() {
     for replacement in ALL {
         let disk = TestDisk::with_pages(100);
         let buffer = buffer(&disk, &options(replacement));
@@ -29,7 +29,7 @@ fn a_page_that_cannot_be_read_is_told_and_not_in_memory() {
 }
 
 #[test]
-fn a_damaged_page_is_told_and_not_in_memory() {
+fn a_damaged_page_is_reported_and_not_in_memory() {
     let disk = TestDisk::with_pages(100);
     let buffer = buffer(&disk, &options(Replacement::Clock));
     disk.damage(7);
@@ -104,8 +104,8 @@ fn a_panic_lets_every_page_go() {
         for _ in 0..20 {
             assert!(catch_unwind(AssertUnwindSafe(|| buffer.read(50, |_| ()))).is_err());
         }
-        let in_a_look = || buffer.read(7, |_| -> u64 { panic!("on purpose") });
-        assert!(catch_unwind(AssertUnwindSafe(in_a_look)).is_err());
+        let in_a_read = || buffer.read(7, |_| -> u64 { panic!("on purpose") });
+        assert!(catch_unwind(AssertUnwindSafe(in_a_read)).is_err());
         let latched = || {
             let mut latched = buffer.latch(8).unwrap();
             latched.page_mut().put_u8(super::WORD, 1);
@@ -118,7 +118,7 @@ fn a_panic_lets_every_page_go() {
 }
 
 #[test]
-fn memory_that_the_system_does_not_take_back_is_told() {
+fn memory_that_the_system_does_not_take_back_is_reported() {
     let disk = TestDisk::with_pages(100);
     let buffer = buffer(&disk, &options(Replacement::Clock));
     assert_eq!(word(&buffer, 0), 0);

@@ -36,7 +36,7 @@ impl Frame {
     }
 
     /// Look at the page once; `None` if that was disturbed.
-    fn look<R>(&self, inspect: impl FnOnce(View<'_>) -> R) -> Option<R> {
+    fn try_read<R>(&self, inspect: impl FnOnce(View<'_>) -> R) -> Option<R> {
         let state = State(&self.word);
         let before = state.load();
         if !before.is_open() {
@@ -107,7 +107,7 @@ fn readers_of_a_frame_see_whole_changes() {
         threads.spawn(|| (1..=ROUNDS).for_each(|round| frame.change(|page| fill(page, round))));
         threads.spawn(|| {
             for _ in 0..ROUNDS {
-                assert_ne!(frame.look(is_one), Some(false));
+                assert_ne!(frame.try_read(is_one), Some(false));
             }
         });
         threads.spawn(|| {
@@ -117,5 +117,5 @@ fn readers_of_a_frame_see_whole_changes() {
             }
         });
     });
-    assert_eq!(frame.look(is_one), Some(true), "nobody disturbs the last look");
+    assert_eq!(frame.try_read(is_one), Some(true), "nobody disturbs the last read");
 }

@@ -65,7 +65,7 @@ impl Page {
     }
 
     /// One optimistic look.
-    fn look(&self) -> Option<(Version, u64)> {
+    fn try_read(&self) -> Option<(Version, u64)> {
         let before = self.state().load();
         if !before.is_readable() {
             return None;
@@ -113,7 +113,7 @@ impl Page {
 
     /// The bytes that the page has, wherever they are.
     fn value(&self) -> u64 {
-        self.look().map_or_else(|| self.disk.load(Ordering::Relaxed), |(_, value)| value)
+        self.try_read().map_or_else(|| self.disk.load(Ordering::Relaxed), |(_, value)| value)
     }
 }
 
@@ -126,7 +126,7 @@ fn a_look_sees_all_of_a_change_or_nothing() {
             move || page.change(1) && page.change(1)
         });
         for _ in 0..2 {
-            if let Some((version, value)) = page.look() {
+            if let Some((version, value)) = page.try_read() {
                 assert_eq!(version.0 + 4, value, "equal versions are equal bytes");
             }
         }
@@ -142,11 +142,11 @@ fn no_look_sees_a_page_that_is_going_or_coming() {
             let page = page.clone();
             move || assert!(page.evict() && page.read_from_disk())
         });
-        if let Some((version, value)) = page.look() {
+        if let Some((version, value)) = page.try_read() {
             assert!(value == 5 && (1..=2).contains(&version.0));
         }
         evictor.join().unwrap();
-        assert_eq!(page.look(), Some((Version(2), 5)));
+        assert_eq!(page.try_read(), Some((Version(2), 5)));
     });
 }
 
@@ -160,7 +160,7 @@ fn of_two_who_bring_a_page_one_does() {
         });
         let ours = page.read_from_disk();
         assert!(ours ^ other.join().unwrap());
-        assert_eq!(page.look(), Some((Version(1), 5)));
+        assert_eq!(page.try_read(), Some((Version(1), 5)));
     });
 }
 
@@ -238,13 +238,13 @@ fn what_others_note_does_not_undo_a_hold() {
                 u64::from(page.change(1))
             }
         });
-        assert_eq!(page.look(), Some((Version(2), 6)), "everyone may look");
-        assert_eq!(page.look(), Some((Version(2), 6)), "and nobody changes it");
+        assert_eq!(page.try_read(), Some((Version(2), 6)), "everyone may look");
+        assert_eq!(page.try_read(), Some((Version(2), 6)), "and nobody changes it");
         page.state().unpin(true);
         let changed = other.join().unwrap();
         let word = page.state().load();
         assert!(!word.is_pinned());
         assert_eq!(word.is_dirty(), changed == 1);
-        assert_eq!(page.look(), Some((Version(2 + changed), 6 + changed)));
+        assert_eq!(page.try_read(), Some((Version(2 + changed), 6 + changed)));
     });
 }

@@ -37,7 +37,7 @@ fn a_stream_ends_with_the_volume() {
 }
 
 #[test]
-fn readers_are_told_apart() {
+fn readers_are_distinguished() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = buffer(&disk, &streaming(1024));
     for step in 0..24 {
@@ -61,7 +61,7 @@ fn who_jumps_brings_no_more_than_an_extent() {
 fn a_prefetcher_reads_what_comes_next_and_no_more_than_some_windows() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
-    let _hands = Prefetcher::of(&buffer);
+    let _prefetcher = Prefetcher::of(&buffer);
     pass(&buffer, 0..25);
     buffer.read_ahead.wait_until_idle();
     let there = (0..PAGES).take_while(|&page| is_resident(&buffer, page)).count();
@@ -101,12 +101,12 @@ fn what_was_forgotten_does_not_come_back_by_itself() {
 }
 
 #[test]
-fn a_page_that_cannot_be_read_ahead_is_told_when_it_is_asked_for() {
+fn a_page_that_cannot_be_read_ahead_is_reported_when_it_is_asked_for() {
     let disk = TestDisk::with_pages(PAGES);
     disk.damage(200);
     *disk.unreadable.lock().unwrap() = Some(301);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
-    let _hands = Prefetcher::of(&buffer);
+    let _prefetcher = Prefetcher::of(&buffer);
     for page in 0..PAGES {
         let seen = buffer.read(page, |_| ());
         assert_eq!(seen.is_err(), page == 200 || page == 301, "page {page}");

@@ -121,18 +121,18 @@ fn only_a_change_changes_the_version_of_a_page_in_memory() {
 #[test]
 fn a_reader_who_is_disturbed_again_and_again_comes_to_an_end() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Clock));
-    let mut looks = 0;
+    let mut reads = 0;
     let seen = buffer.read(7, |view| {
-        looks += 1;
+        reads += 1;
         // Somebody changes the page during each read, for as long as it can.
         if let Some(latched) = try_latch(&buffer, 7) {
             drop(latched);
         }
-        // A look within the look passes, also at the page that is pinned by now.
+        // A read within the read passes, also at the page that is pinned by now.
         (view.u64(super::WORD), word(&buffer, 7))
     });
     assert_eq!(seen.unwrap(), (7, 7));
-    assert!((3..20).contains(&looks), "{looks}");
+    assert!((3..20).contains(&reads), "{reads}");
     assert!(buffer.counters().retries >= 2);
     set_word(&buffer, 7, 8);
     assert_eq!(word(&buffer, 7), 8, "nobody holds it any more");

@@ -52,7 +52,7 @@ fn load(words: &[AtomicU64], page: PageNumber) -> u64 {
 #[test]
 #[ignore = "it measures"]
 #[expect(clippy::print_stderr, reason = "it is there to print")]
-fn what_a_look_costs() {
+fn cost_of_a_read() {
     let cache_bytes = 2048 * PAGE_BYTES as u64;
     for replacement in ALL {
         let settings = BufferOptions { cache_bytes, ..options(replacement) };

@@ -60,16 +60,16 @@ fn live(buffer: &Buffer, seed: u8) -> Vec<u64> {
                 changes[page as usize] += 1;
             }
             2 => {
-                let look = |view: crate::View<'_>| (view.u64(64), view.u64(PAGE_BYTES - 8));
-                if let Some(seen) = buffer.try_read_version(page, version, look) {
+                let words = |view: crate::View<'_>| (view.u64(64), view.u64(PAGE_BYTES - 8));
+                if let Some(seen) = buffer.try_read_version(page, version, words) {
                     assert_eq!(seen, (before, before), "equal versions are equal bytes");
                 }
             }
             4 if step % 50 == 0 => buffer.write_dirty().unwrap(),
             5 if step % 50 == 0 => buffer.forget(),
             _ => {
-                let look = |view: crate::View<'_>| (is_even(|at| view.u64(at)), view.u64(64));
-                let ((whole, now), version) = buffer.read_with_version(page, look).unwrap();
+                let words = |view: crate::View<'_>| (is_even(|at| view.u64(at)), view.u64(64));
+                let ((whole, now), version) = buffer.read_with_version(page, words).unwrap();
                 assert!(whole, "half a change of page {page}");
                 assert!(now >= before, "a change of page {page} is lost");
                 versions[page as usize] = (version, now);
@@ -106,7 +106,7 @@ fn all_at_once(replacement: Replacement, read_ahead_pages: u32) {
     buffer.forget();
     assert_eq!(buffer.counters().pages_resident, 0);
     for page in 0..PAGES {
-        // A look that came too late may have left a page behind; it goes with the next.
+        // A read that came too late may have left a page behind; it goes with the next.
         buffer.read(page, |_| ()).unwrap();
         buffer.forget();
     }

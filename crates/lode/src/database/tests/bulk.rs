@@ -90,7 +90,7 @@ fn what_a_load_leaves_that_did_not_commit_is_free_for_others() {
 }
 
 #[test]
-fn a_page_that_was_given_back_and_taken_again_is_kept_whole() {
+fn a_page_that_was_given_back_and_taken_again_is_retained_whole() {
     let simulation = Simulation::new();
     let tactics = tactics("bulk=unlogged&cache=65536");
     let database = database_on(&simulation, &tactics).unwrap();

@@ -47,11 +47,11 @@ fn a_full_disk_stops_who_begins_something_and_nobody_else() {
         let simulation = Simulation::new();
         let database = database_on(&simulation, &tactics).unwrap();
         let pages: Vec<_> = (0..40).flat_map(|_| allocate(&database, 1)).collect();
-        let room: u64 = ["volume", "log"]
+        let used_bytes: u64 = ["volume", "log"]
             .map(|name| crate::disk::Disk::len_bytes(&simulation.disk(name)).unwrap())
             .iter()
             .sum();
-        simulation.set_room_bytes(Some(room));
+        simulation.set_capacity_bytes(Some(used_bytes));
         let mut value = 0;
         let mut refused = 0;
         for round in 1..=60 {
@@ -74,7 +74,7 @@ fn a_full_disk_stops_who_begins_something_and_nobody_else() {
         assert!(refused > 0, "{text}: the disk was not full");
         // As it is, and killed: it opens though the disk is still full.
         let killed = simulation.killed().simulation();
-        killed.set_room_bytes(Some(room));
+        killed.set_capacity_bytes(Some(used_bytes));
         let recovered = database_on(&killed, &tactics).unwrap();
         recovered.reading().read(pages[0], |_| ()).unwrap();
         recovered.close().unwrap();

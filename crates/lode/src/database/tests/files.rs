@@ -79,7 +79,7 @@ fn one_writes_or_many_read() {
 }
 
 #[test]
-fn other_files_and_other_versions_are_told_apart() {
+fn other_files_and_other_versions_are_distinguished() {
     let folder = test_folder();
     let path = folder.path().join("parts");
     let all = Tactics::default();
@@ -152,16 +152,16 @@ fn half_a_database_says_which_half_is_missing() {
     for name in ["parts", "other"] {
         Database::create(&path(name), &tactics("")).unwrap().close().unwrap();
     }
-    let told = |outcome: crate::error::Result<Database>| outcome.err().unwrap().to_string();
+    let reported = |outcome: crate::error::Result<Database>| outcome.err().unwrap().to_string();
     fs::rename(path("parts-log"), path("kept")).unwrap();
-    let text = told(Database::open(&path("parts"), &tactics("")));
+    let text = reported(Database::open(&path("parts"), &tactics("")));
     assert!(text.contains("parts-log is not there") && text.contains("put it back"), "{text}");
     fs::copy(path("other-log"), path("parts-log")).unwrap();
-    let text = told(Database::open(&path("parts"), &tactics("")));
+    let text = reported(Database::open(&path("parts"), &tactics("")));
     assert!(text.contains("another volume's") && !text.contains("restore"), "{text}");
     fs::rename(path("kept"), path("parts-log")).unwrap();
     fs::rename(path("parts"), path("kept")).unwrap();
-    let text = told(Database::create(&path("parts"), &tactics("")));
+    let text = reported(Database::create(&path("parts"), &tactics("")));
     assert!(text.contains("parts-log is there") && !path("parts").exists(), "{text}");
     fs::rename(path("kept"), path("parts")).unwrap();
     Database::open(&path("parts"), &tactics("")).unwrap();

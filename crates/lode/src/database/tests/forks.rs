@@ -78,7 +78,7 @@ fn a_child_waits_for_no_thread_that_is_not_there() {
     let database = Database::create(&folder.path().join("parts"), &tactics("")).unwrap();
     let mut reading = Some(database.reading());
     reading.as_ref().unwrap().read(1, |_| ()).unwrap();
-    let (database, (held, holds), (release, released)) =
+    let (database, (locked, holds), (release, released)) =
         (&database, mpsc::channel(), mpsc::channel::<()>());
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -86,7 +86,7 @@ fn a_child_waits_for_no_thread_that_is_not_there() {
             let _writers = database.shared.active.writers();
             let _hints = database.shared.allocation_hints.lock().unwrap();
             let _page = database.shared.buffer.latch(1).unwrap();
-            held.send(()).unwrap();
+            locked.send(()).unwrap();
             _ = released.recv();
         });
         holds.recv().unwrap();

@@ -23,8 +23,8 @@ fn what_waits_for_a_lock_ends_at_once_and_leaves_nothing() {
             let waiting = scope.spawn(move || {
                 let mut writing = database.writing();
                 give.send(writing.interrupt()).unwrap();
-                let told = writing.write(pages[0], |_| ());
-                (told, writing.commit())
+                let reported = writing.write(pages[0], |_| ());
+                (reported, writing.commit())
             });
             let interrupt = take.recv().unwrap();
             while database.counters().unwrap().locks.waits == 0 {
@@ -32,8 +32,8 @@ fn what_waits_for_a_lock_ends_at_once_and_leaves_nothing() {
             }
             interrupt.interrupt();
             // While the other one still reads.
-            let (told, committed) = waiting.join().unwrap();
-            assert!(matches!(told, Err(LodeError::Interrupted)), "{text}: {told:?}");
+            let (reported, committed) = waiting.join().unwrap();
+            assert!(matches!(reported, Err(LodeError::Interrupted)), "{text}: {reported:?}");
             assert!(matches!(committed, Err(LodeError::Interrupted)), "{text}: {committed:?}");
         });
         drop(reading);
@@ -53,14 +53,14 @@ fn who_is_interrupted_begins_no_wait_changes_nothing_and_commits_nothing() {
         let interrupt = writing.interrupt();
         put(&mut writing, pages[0], 1);
         interrupt.interrupt();
-        let told = writing.write(pages[0], |_| panic!("it is not changed"));
-        assert!(matches!(told, Err(LodeError::Interrupted)), "{text}: {told:?}");
-        let told = writing.pin(pages[0]).err();
-        assert!(matches!(told, Some(LodeError::Interrupted)), "{text}: {told:?}");
+        let reported = writing.write(pages[0], |_| panic!("it is not changed"));
+        assert!(matches!(reported, Err(LodeError::Interrupted)), "{text}: {reported:?}");
+        let reported = writing.pin(pages[0]).err();
+        assert!(matches!(reported, Some(LodeError::Interrupted)), "{text}: {reported:?}");
         let reading = database.reading();
         reading.interrupt().interrupt();
-        let told = reading.read(pages[0], |_| ());
-        assert!(matches!(told, Err(LodeError::Interrupted)), "{text}: {told:?}");
+        let reported = reading.read(pages[0], |_| ());
+        assert!(matches!(reported, Err(LodeError::Interrupted)), "{text}: {reported:?}");
         drop(reading);
         let committed = writing.commit();
         assert!(matches!(committed, Err(LodeError::Interrupted)), "{text}: {committed:?}");

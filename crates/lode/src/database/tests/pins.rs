@@ -109,7 +109,7 @@ fn pins_of_a_committed_transaction_do_not_disturb_it() {
 }
 
 #[test]
-fn too_many_pins_are_told_and_the_transaction_goes_on() {
+fn too_many_pins_are_reported_and_the_transaction_goes_on() {
     let database = in_memory("cache=65536");
     let pages = allocate(&database, 40);
     let mut writing = database.writing();

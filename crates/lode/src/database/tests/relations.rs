@@ -72,7 +72,7 @@ fn readers_share_a_relation_and_keep_a_writer_from_all_of_it() {
 fn a_page_that_is_given_back_is_not_read_before_that_is_final() {
     for commits in [false, true] {
         let database = in_memory("locks=relation");
-        let [[kept, given], _] = two_files(&database);
+        let [[retained, given], _] = two_files(&database);
         let mut writing = database.writing();
         put(&mut writing, given, 7);
         writing.commit().unwrap();
@@ -87,7 +87,7 @@ fn a_page_that_is_given_back_is_not_read_before_that_is_final() {
                 let seen = reading.read(given, |view| view.u8(page::offset::KIND)).unwrap();
                 // Once it has read it, the file is locked, too.
                 let mut beside = database.writing();
-                let excluded = waits_for(&beside.write(kept, |_| ()));
+                let excluded = waits_for(&beside.write(retained, |_| ()));
                 (seen, excluded)
             });
             while database.counters().unwrap().locks.waits < 2 && !reader.is_finished() {
@@ -110,7 +110,7 @@ fn a_page_that_is_given_back_is_not_read_before_that_is_final() {
 fn a_page_that_is_given_out_is_not_read_before_that_is_final() {
     for commits in [false, true] {
         let database = in_memory("locks=relation");
-        let [[kept, freed], _] = two_files(&database);
+        let [[retained, freed], _] = two_files(&database);
         let mut writing = database.writing();
         writing.free(freed).unwrap();
         writing.commit().unwrap();
@@ -118,7 +118,7 @@ fn a_page_that_is_given_out_is_not_read_before_that_is_final() {
         let mut writing = database.writing();
         assert_eq!(writing.allocate(1, PageKind::BtreeLeaf).unwrap(), freed);
         // The file that it is given to is locked, of which nothing was read.
-        for page in [freed, kept] {
+        for page in [freed, retained] {
             assert!(waits_for(&database.reading().read(page, |_| ())));
         }
         if commits {

@@ -224,7 +224,7 @@ fn a_database_is_closed_when_its_last_transaction_has_ended() {
 }
 
 #[test]
-fn references_hold_while_the_page_is_unchanged_and_locks_are_kept_for_them() {
+fn references_hold_while_the_page_is_unchanged_and_locks_are_retained_for_them() {
     for text in ["locks=database&swizzle=on", "locks=relation&swizzle=on", "locks=page&swizzle=on"]
     {
         let database = in_memory(text);

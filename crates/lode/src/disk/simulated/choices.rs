@@ -7,7 +7,7 @@ use crate::random::Random;
 /// Writes of so many sectors are torn at every one of them, longer ones at a few.
 const SECTORS_ALL_MAX: usize = 8;
 
-/// Fates to give to the pending changes, without order, some perhaps twice. All lost and all kept
+/// Survivals of the pending changes, without order, some perhaps twice. All lost and all kept
 /// are always among them.
 pub(super) fn chosen(
     pending: &[Pending],
@@ -19,7 +19,7 @@ pub(super) fn chosen(
     if count == 0 {
         return chosen;
     }
-    chosen.push(vec![Survival::Kept; count]);
+    chosen.push(vec![Survival::Whole; count]);
     if count <= options.subsets_of_max {
         subsets(count, &mut chosen);
     } else {
@@ -42,13 +42,13 @@ pub(super) fn chosen(
     chosen
 }
 
-fn kept_if(kept: bool) -> Survival {
-    if kept { Survival::Kept } else { Survival::Lost }
+fn whole_if(retained: bool) -> Survival {
+    if retained { Survival::Whole } else { Survival::Lost }
 }
 
 fn subsets(count: usize, chosen: &mut Vec<Vec<Survival>>) {
-    for kept in 1..(1_usize << count) - 1 {
-        chosen.push((0..count).map(|at| kept_if(kept >> at & 1 == 1)).collect());
+    for retained in 1..(1_usize << count) - 1 {
+        chosen.push((0..count).map(|at| whole_if(retained >> at & 1 == 1)).collect());
     }
 }
 
@@ -56,13 +56,13 @@ fn subsets(count: usize, chosen: &mut Vec<Vec<Survival>>) {
 fn telling(pending: &[Pending], chosen: &mut Vec<Vec<Survival>>) {
     for one in 0..pending.len() {
         let all = 0..pending.len();
-        chosen.push(all.clone().map(|at| kept_if(at == one)).collect());
-        chosen.push(all.clone().map(|at| kept_if(at != one)).collect());
-        chosen.push(all.map(|at| kept_if(at < one)).collect());
+        chosen.push(all.clone().map(|at| whole_if(at == one)).collect());
+        chosen.push(all.clone().map(|at| whole_if(at != one)).collect());
+        chosen.push(all.map(|at| whole_if(at < one)).collect());
     }
     let files = pending.iter().map(|pending| pending.file).max().unwrap_or(0);
     for file in 0..=files {
-        chosen.push(pending.iter().map(|pending| kept_if(pending.file == file)).collect());
+        chosen.push(pending.iter().map(|pending| whole_if(pending.file == file)).collect());
     }
 }
 
@@ -75,7 +75,7 @@ fn torn(
 ) {
     for (one, change) in pending.iter().enumerate() {
         for tear in tears(change.sector_count(), options, random) {
-            let mut survivals = vec![Survival::Kept; pending.len()];
+            let mut survivals = vec![Survival::Whole; pending.len()];
             survivals[one] = Survival::Torn(tear);
             chosen.push(survivals.clone());
             if one + 1 < pending.len() {
@@ -103,7 +103,7 @@ fn tears(sectors: usize, options: &CrashOptions, random: &mut Random) -> Vec<Tea
     tears
 }
 
-/// Fates drawn at random: two of five lost, two kept, one torn.
+/// Survivals drawn at random: two of five lost, two kept, one torn.
 pub(super) fn random(
     pending: &[Pending],
     options: &CrashOptions,
@@ -113,7 +113,7 @@ pub(super) fn random(
         let tears = tears(change.sector_count(), options, random);
         match random.below(if tears.is_empty() { 4 } else { 5 }) {
             0 | 1 => Survival::Lost,
-            2 | 3 => Survival::Kept,
+            2 | 3 => Survival::Whole,
             _ => Survival::Torn(tears[random.below(tears.len())]),
         }
     };

@@ -90,7 +90,7 @@ impl Trace {
             here: Vec::new().into_iter(),
             seen: HashSet::new(),
         };
-        crashes.look_around();
+        crashes.explore();
         crashes
     }
 
@@ -141,7 +141,7 @@ pub struct Crashes<'a> {
 }
 
 impl Crashes<'_> {
-    fn look_around(&mut self) {
+    fn explore(&mut self) {
         self.here =
             choices::chosen(&self.medium.pending, &self.options, &mut self.random).into_iter();
     }
@@ -162,7 +162,7 @@ impl Iterator for Crashes<'_> {
             self.point += 1;
             self.medium.happen(event);
             self.mark = mark_of(event).or(self.mark);
-            self.look_around();
+            self.explore();
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum Survival {
     /// Nothing of it arrived.
     Lost,
     /// All of it.
-    Kept,
+    Whole,
     /// Some sectors of a write; the file has grown as if all had. A changed length is kept.
     Torn(Tear),
 }
@@ -125,7 +125,7 @@ impl Pending {
             Change::SetLen(len_bytes) => return into.set_len(*len_bytes).expect(FITS),
             Change::Write(patch) => patch,
         };
-        if survival == Survival::Kept && self.replaced.is_empty() {
+        if survival == Survival::Whole && self.replaced.is_empty() {
             return into.apply(patch, 0..patch.count()).expect(FITS);
         }
         if !self.grown {
@@ -138,7 +138,7 @@ impl Pending {
         for (at, (sector, range)) in sectors(patch).enumerate() {
             let arrives = match survival {
                 Survival::Lost => false,
-                Survival::Kept => true,
+                Survival::Whole => true,
                 Survival::Torn(Tear::First(count)) => at < count,
                 Survival::Torn(Tear::AllBut(count)) => at >= count,
                 Survival::Torn(Tear::Scattered(_)) => coin.below(2) == 1,
@@ -241,7 +241,7 @@ impl Medium {
                 continue;
             }
             if !pending.orphan {
-                pending.put(contents, Survival::Kept);
+                pending.put(contents, Survival::Whole);
                 for earlier in left.iter_mut().filter(|earlier| earlier.file == file) {
                     earlier.replace(&pending.change);
                 }

@@ -55,7 +55,7 @@ struct State {
     /// Since recording began: where it began, and what happened.
     recorded: Option<(Medium, Vec<Event>)>,
     failures: Failures,
-    room_bytes: Option<u64>,
+    capacity_bytes: Option<u64>,
 }
 
 impl Simulation {
@@ -102,8 +102,8 @@ impl Simulation {
 
     /// From now on all files together have this room; `None` for as much as they like. Growth
     /// beyond it is [`io::ErrorKind::StorageFull`], after as many sectors as fit.
-    pub fn set_room_bytes(&self, room_bytes: Option<u64>) {
-        self.state().room_bytes = room_bytes;
+    pub fn set_capacity_bytes(&self, capacity_bytes: Option<u64>) {
+        self.state().capacity_bytes = capacity_bytes;
     }
 
     /// Begin a trace, in place of one that was begun before. It keeps every byte written.
@@ -175,9 +175,9 @@ impl State {
 
     /// To which length the file could grow.
     fn len_bytes_max(&self, file: usize) -> u64 {
-        let Some(room_bytes) = self.room_bytes else { return u64::MAX };
+        let Some(capacity_bytes) = self.capacity_bytes else { return u64::MAX };
         let others = self.cache.iter().enumerate().filter(|(other, _)| *other != file);
-        room_bytes.saturating_sub(others.map(|(_, contents)| contents.len_bytes()).sum())
+        capacity_bytes.saturating_sub(others.map(|(_, contents)| contents.len_bytes()).sum())
     }
 
     fn write(&mut self, file: usize, offset: u64, from: &[u8]) -> io::Result<()> {
@@ -189,9 +189,9 @@ impl State {
             result = Err(error);
         }
         let len_bytes = self.cache[file].len_bytes();
-        let room_bytes = self.len_bytes_max(file).max(len_bytes).saturating_sub(offset);
-        if whole_bytes as u64 > room_bytes {
-            whole_bytes = room_bytes as usize / SECTOR_BYTES * SECTOR_BYTES;
+        let capacity_bytes = self.len_bytes_max(file).max(len_bytes).saturating_sub(offset);
+        if whole_bytes as u64 > capacity_bytes {
+            whole_bytes = capacity_bytes as usize / SECTOR_BYTES * SECTOR_BYTES;
             result = Err(io::ErrorKind::StorageFull.into());
         }
         if whole_bytes > 0 {

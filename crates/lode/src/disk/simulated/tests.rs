@@ -43,7 +43,7 @@ fn a_synced_image_and_a_killed_programs_files_are_what_was_written() {
     let expected = read(&disk);
     assert_eq!(read(&*simulation.killed().disk("volume")), expected);
     let pending = simulation.pending_count();
-    assert_eq!(read(&*simulation.image(&vec![Survival::Kept; pending]).disk("volume")), expected);
+    assert_eq!(read(&*simulation.image(&vec![Survival::Whole; pending]).disk("volume")), expected);
     disk.sync().unwrap();
     assert_eq!(simulation.pending_count(), 0);
     assert_eq!(read(&*simulation.image(&[]).disk("volume")), expected);
@@ -54,7 +54,7 @@ fn a_synced_image_and_a_killed_programs_files_are_what_was_written() {
 
 #[test]
 fn what_is_not_synced_may_be_lost_in_part() {
-    use Survival::{Kept, Lost, Torn};
+    use Survival::{Lost, Torn, Whole};
     let simulation = Simulation::new();
     let (volume, log) = (simulation.disk("volume"), simulation.disk("log"));
     volume.write(0, &written(&[1, 1, 1])).unwrap();
@@ -64,9 +64,9 @@ fn what_is_not_synced_may_be_lost_in_part() {
     volume.write(512, &written(&[4, 4, 4])).unwrap();
     for (survivals, expected, expected_log) in [
         ([Lost, Lost, Lost], vec![1, 1, 1], vec![]),
-        ([Kept, Kept, Kept], vec![2, 4, 4, 4], vec![3]),
-        ([Kept, Lost, Lost], vec![2, 2, 1], vec![]),
-        ([Lost, Kept, Kept], vec![1, 4, 4, 4], vec![3]),
+        ([Whole, Whole, Whole], vec![2, 4, 4, 4], vec![3]),
+        ([Whole, Lost, Lost], vec![2, 2, 1], vec![]),
+        ([Lost, Whole, Whole], vec![1, 4, 4, 4], vec![3]),
         ([Torn(Tear::First(1)), Lost, Lost], vec![2, 1, 1], vec![]),
         ([Torn(Tear::AllBut(1)), Lost, Lost], vec![1, 2, 1], vec![]),
         ([Lost, Lost, Torn(Tear::First(1))], vec![1, 4, 1, 0], vec![]),
@@ -105,7 +105,7 @@ fn a_changed_length_is_not_durable_before_a_sync() {
     disk.set_len(1024).unwrap();
     assert_eq!(sectors(&simulation.killed(), "log"), [1, 0]);
     assert_eq!(sectors(&simulation.image(&[]), "log"), [1, 2, 3]);
-    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [1]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Whole]), "log"), [1]);
     disk.sync().unwrap();
     assert_eq!(sectors(&simulation.image(&[]), "log"), [1, 0]);
 }
@@ -154,14 +154,14 @@ fn a_failing_sync_loses_writes_until_they_are_written_again() {
     // The next sync says that all is well, and knows of the file's length only.
     disk.sync().unwrap();
     assert_eq!(sectors(&simulation.image(&[Survival::Lost]), "log"), [1, 1, 1, 0]);
-    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [2, 2, 2, 2]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Whole]), "log"), [2, 2, 2, 2]);
     disk.write(512, &written(&[3])).unwrap();
     disk.sync().unwrap();
     assert_eq!(sectors(&simulation.image(&[Survival::Lost]), "log"), [1, 3, 1, 0]);
-    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [2, 3, 2, 2]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Whole]), "log"), [2, 3, 2, 2]);
     disk.set_len(1024).unwrap();
     disk.sync().unwrap();
-    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [2, 3]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Whole]), "log"), [2, 3]);
     disk.write(0, &written(&[4])).unwrap();
     disk.sync().unwrap();
     assert_eq!(simulation.pending_count(), 0);
@@ -173,7 +173,7 @@ fn a_full_disk_takes_what_fits_and_keeps_what_it_has() {
     let simulation = Simulation::new();
     let (volume, log) = (simulation.disk("volume"), simulation.disk("log"));
     log.set_len(1024).unwrap();
-    simulation.set_room_bytes(Some(3000));
+    simulation.set_capacity_bytes(Some(3000));
     let full = volume.write(512, &written(&[1, 1, 1])).unwrap_err();
     assert_eq!(full.kind(), io::ErrorKind::StorageFull);
     assert_eq!(sectors(&simulation.killed(), "volume"), [0, 1, 1]);
@@ -181,11 +181,11 @@ fn a_full_disk_takes_what_fits_and_keeps_what_it_has() {
     log.write(0, &[1; 1024]).unwrap();
     volume.write(0, &[1; 1536]).unwrap();
     // Less room than there is taken: what is there can still be written.
-    simulation.set_room_bytes(Some(100));
+    simulation.set_capacity_bytes(Some(100));
     log.write(0, &[2; 1024]).unwrap();
     log.set_len(512).unwrap();
     assert_eq!(log.write(512, &[2]).unwrap_err().kind(), io::ErrorKind::StorageFull);
-    simulation.set_room_bytes(None);
+    simulation.set_capacity_bytes(None);
     log.set_len(1 << 20).unwrap();
 }
 

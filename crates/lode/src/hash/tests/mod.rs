@@ -1,4 +1,4 @@
-mod faults;
+mod damage;
 mod try_read;
 
 use std::collections::HashMap;
@@ -103,11 +103,11 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn remove(pages: &mut MemoryPages, hash: Hash, model: &mut Model, key: u64, value: u64) {
-    let held = model.get_mut(&key).and_then(|values| {
-        let at = values.iter().position(|&held| held == value)?;
+    let values_now = model.get_mut(&key).and_then(|values| {
+        let at = values.iter().position(|&values_now| values_now == value)?;
         Some(values.swap_remove(at))
     });
-    assert_eq!(hash.remove(pages, key, value).unwrap(), held.is_some());
+    assert_eq!(hash.remove(pages, key, value).unwrap(), values_now.is_some());
 }
 
 fn apply(pages: &mut MemoryPages, hash: Hash, model: &mut Model, step: Step) {
@@ -117,10 +117,11 @@ fn apply(pages: &mut MemoryPages, hash: Hash, model: &mut Model, step: Step) {
             model.entry(key).or_default().push(value);
         }
         Step::Remove(index) => {
-            let mut held: Vec<_> = model.iter().filter(|(_, values)| !values.is_empty()).collect();
-            held.sort_unstable();
-            if !held.is_empty() {
-                let (&key, values) = held[index.index(held.len())];
+            let mut values_now: Vec<_> =
+                model.iter().filter(|(_, values)| !values.is_empty()).collect();
+            values_now.sort_unstable();
+            if !values_now.is_empty() {
+                let (&key, values) = values_now[index.index(values_now.len())];
                 let value = values[index.index(values.len())];
                 remove(pages, hash, model, key, value);
             }
@@ -204,7 +205,7 @@ proptest! {
         let view = View::of(&page);
         search::probe(view, key, mix(key));
         prop_assert!(search::values_of(view, key, mix(key), resume).count <= 8);
-        let _ = table::fault(&page);
+        let _ = table::corruption(&page);
         table::remove_any(&mut page.page_mut());
         table::insert(&mut page.page_mut(), (key, key));
         table::remove(&mut page.page_mut(), (key, key));
@@ -226,7 +227,7 @@ fn an_empty_index_is_two_pages_and_has_nothing() {
 }
 
 #[test]
-fn key_zero_is_told_from_an_empty_slot() {
+fn key_zero_is_distinguished_from_an_empty_slot() {
     let (mut pages, hash) = filled([(0, 0), (0, 5)]);
     assert_eq!(values(&pages, hash, 0), [0, 5]);
     assert!(hash.remove(&mut pages, 0, 0).unwrap());
@@ -294,7 +295,7 @@ fn many_values_of_one_key_go_to_a_chain_and_not_to_a_deep_directory() {
 }
 
 #[test]
-fn hashes_alike_in_all_that_a_directory_tells_apart_share_a_chain() {
+fn hashes_alike_in_all_that_a_directory_reports_apart_share_a_chain() {
     let keys = || alike(DEPTH_MAX, 1_000, 1 << 36);
     let (mut pages, hash) = filled(keys().map(|key| (key, key)));
     let Summary { buckets, pages_behind, depth, .. } = checked(&pages, hash);

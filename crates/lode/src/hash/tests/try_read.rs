@@ -1,4 +1,4 @@
-//! A look by a copy of the directory, and near a key's home first, answers what any look does.
+//! Reads through a copy of the directory, and near a key's home first, answer as any read does.
 
 use proptest::prelude::*;
 

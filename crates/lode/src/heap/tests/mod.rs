@@ -244,7 +244,7 @@ fn an_operation_looks_at_as_many_pages_as_it_says_however_large_the_heap() {
 }
 
 #[test]
-fn a_scan_ends_where_it_is_told_to() {
+fn a_scan_ends_where_the_caller_stops_it() {
     let (mut pages, heap) = made();
     for number in 0..50_u8 {
         heap.insert(&mut pages, &[number; 200], None).unwrap();

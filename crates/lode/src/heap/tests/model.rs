@@ -28,7 +28,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
     let index = any::<prop::sample::Index>;
     prop_oneof![
         5 => (record(), prop::option::of(index()))
-            .prop_map(|(record, near)| Step::Insert(record, near)),
+            .prop_map(|(record, allocation_hint)| Step::Insert(record, allocation_hint)),
         1 => prop::collection::vec(record(), 0..8).prop_map(Step::Append),
         4 => (index(), record()).prop_map(|(of, record)| Step::Update(of, record)),
         1 => (index(), any::<u8>()).prop_map(|(of, byte)| Step::Change(of, byte)),
@@ -42,9 +42,9 @@ pub(super) fn take(step: Step, pages: &mut MemoryPages, heap: Heap, model: &mut 
         (!ids.is_empty()).then(|| *of.get(&ids))
     };
     match step {
-        Step::Insert(record, near) => {
-            let near = near.and_then(chosen).map(|id| id.page);
-            let id = heap.insert(pages, &record, near).unwrap();
+        Step::Insert(record, allocation_hint) => {
+            let allocation_hint = allocation_hint.and_then(chosen).map(|id| id.page);
+            let id = heap.insert(pages, &record, allocation_hint).unwrap();
             assert_eq!(model.insert(id, record), None, "{id} was taken");
         }
         Step::Append(records) => {
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_told_and_never_loops(
+    fn damage_is_reported_and_never_loops(
         damage in prop::collection::vec(
             (any::<prop::sample::Index>(), 16..120_usize, any::<u8>()),
             1..4,
@@ -125,8 +125,8 @@ proptest! {
         for step in steps {
             let any = |of: prop::sample::Index| *of.get(&ids);
             let _ = match step {
-                Step::Insert(record, near) => {
-                    heap.insert(&mut pages, &record, near.map(|of| any(of).page)).err()
+                Step::Insert(record, allocation_hint) => {
+                    heap.insert(&mut pages, &record, allocation_hint.map(|of| any(of).page)).err()
                 }
                 Step::Append(records) => {
                     let mut appender = heap.appender();

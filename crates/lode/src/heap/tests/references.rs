@@ -57,7 +57,7 @@ fn a_good_reference_needs_one_look_and_no_slots() {
 }
 
 #[test]
-fn without_swizzling_the_slot_is_asked_and_any_guess_will_do() {
+fn without_swizzling_the_slot_is_read_whatever_the_offset_hint() {
     let (mut pages, heap) = made();
     let id = heap.insert(&mut pages, &number(7, 24), None).unwrap();
     for reference in [heap.reference(&pages, id).unwrap(), Reference::to(id)] {
@@ -68,7 +68,7 @@ fn without_swizzling_the_slot_is_asked_and_any_guess_will_do() {
 }
 
 #[test]
-fn a_wrong_guess_says_nothing_wherever_it_points() {
+fn a_wrong_offset_hint_is_noticed_wherever_it_points() {
     let (mut pages, heap) = swizzling();
     let ids: Vec<_> = (0..20)
         .map(|value| heap.insert(&mut pages, &bytes_of(100, value, None), None).unwrap())
@@ -137,17 +137,17 @@ fn a_record_under_another_s_tag_is_damage_to_all() {
     let (mut pages, heap) = made();
     let ids = [1, 2].map(|value| heap.insert(&mut pages, &number(value, 24), None).unwrap());
     let at = heap.read(&pages, ids[0], |_, at, _| at).unwrap() - TAG_BYTES;
-    let is_told = |result: Result<()>| matches!(result, Err(LodeError::Corrupt { .. }));
+    let is_reported = |result: Result<()>| matches!(result, Err(LodeError::Corrupt { .. }));
     for word in [tag(ids[1], pages.salt()), tag(ids[0], 0), ids[1].to_u64(), 0] {
         pages.write(ids[0].page, |bytes| bytes.put_u64(at, word)).unwrap();
-        assert!(is_told(heap.get(&pages, ids[0]).map(drop)), "{word:x}");
-        assert!(is_told(heap.reference(&pages, ids[0]).map(drop)), "{word:x}");
-        assert!(is_told(heap.change(&mut pages, ids[0], |_| ())), "{word:x}");
-        assert!(is_told(heap.update(&mut pages, ids[0], &[])), "{word:x}");
-        assert!(is_told(heap.delete(&mut pages, ids[0])), "{word:x}");
-        assert!(is_told(heap.check(&pages).map(drop)), "{word:x}");
+        assert!(is_reported(heap.get(&pages, ids[0]).map(drop)), "{word:x}");
+        assert!(is_reported(heap.reference(&pages, ids[0]).map(drop)), "{word:x}");
+        assert!(is_reported(heap.change(&mut pages, ids[0], |_| ())), "{word:x}");
+        assert!(is_reported(heap.update(&mut pages, ids[0], &[])), "{word:x}");
+        assert!(is_reported(heap.delete(&mut pages, ids[0])), "{word:x}");
+        assert!(is_reported(heap.check(&pages).map(drop)), "{word:x}");
         let scan = heap.scan::<()>(&pages, |_, _| Ok(ControlFlow::Continue(())));
-        assert!(is_told(scan.map(drop)), "{word:x}");
+        assert!(is_reported(scan.map(drop)), "{word:x}");
     }
     assert_eq!(heap.get(&pages, ids[1]).unwrap(), number(2, 24));
 }

@@ -158,8 +158,8 @@ proptest! {
 }
 
 #[test]
-fn a_record_tells_how_far_the_log_was_durable() {
-    let told = |lsn, durable| {
+fn a_record_reports_how_far_the_log_was_durable() {
+    let reported = |lsn, durable| {
         let mut bytes = [0; HEAD_BYTES];
         encode(&mut bytes, &Body::Commit, 1, Lsn(lsn), 1, durable);
         assert!(matches!(decode(&bytes, Lsn(lsn), 1), Ok(Some(_))));
@@ -168,9 +168,9 @@ fn a_record_tells_how_far_the_log_was_durable() {
     for lsn in [8, 4_096, 1 << 40] {
         for unsynced in [0, 8, 4_000, ((1 << 24) - 2) * 8] {
             let durable = u64::checked_sub(lsn, unsynced).map(Lsn);
-            assert_eq!(told(lsn, durable), durable);
+            assert_eq!(reported(lsn, durable), durable);
         }
-        assert_eq!(told(lsn, None), None);
+        assert_eq!(reported(lsn, None), None);
     }
-    assert_eq!(told(1 << 40, Some(Lsn(8))), None, "further back than can be told");
+    assert_eq!(reported(1 << 40, Some(Lsn(8))), None, "further back than can be told");
 }

@@ -19,7 +19,7 @@ struct Inner {
     // Calls of write, sync and set_len until one fails; from then on all work again, as disks do.
     fails_in: Option<u64>,
     failure: Option<io::ErrorKind>,
-    syncs_held: bool,
+    syncs_paused: bool,
     syncs_waiting: u64,
 }
 
@@ -63,11 +63,11 @@ impl TestDisk {
     }
 
     pub fn hold_syncs(&self) {
-        self.inner.lock().unwrap().syncs_held = true;
+        self.inner.lock().unwrap().syncs_paused = true;
     }
 
     pub fn release_syncs(&self) {
-        self.inner.lock().unwrap().syncs_held = false;
+        self.inner.lock().unwrap().syncs_paused = false;
         self.changed.notify_all();
     }
 
@@ -141,7 +141,7 @@ impl Disk for TestDisk {
         let bytes = inner.bytes.clone();
         inner.syncs_waiting += 1;
         self.changed.notify_all();
-        let mut inner = self.changed.wait_while(inner, |inner| inner.syncs_held).unwrap();
+        let mut inner = self.changed.wait_while(inner, |inner| inner.syncs_paused).unwrap();
         inner.syncs_waiting -= 1;
         inner.syncs += 1;
         inner.synced = bytes;

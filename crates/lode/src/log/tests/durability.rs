@@ -114,8 +114,8 @@ fn threads_that_commit_at_once_lose_nothing() {
             for number in 0..THREADS {
                 let (log, disk) = (&log, Arc::clone(&disk));
                 scope.spawn(move || {
-                    for turn in 0..COMMITS {
-                        log.append(&redo(number as u32, turn as u8), number).unwrap();
+                    for round in 0..COMMITS {
+                        log.append(&redo(number as u32, round as u8), number).unwrap();
                         let lsn = log.append(&Body::Commit, number).unwrap();
                         log.make_durable(lsn, sync).unwrap();
                         assert!(log.durable() > lsn);
@@ -130,7 +130,7 @@ fn threads_that_commit_at_once_lose_nothing() {
         for number in 0..THREADS {
             let own = read.iter().filter(|record| record.transaction == number);
             let expected =
-                (0..COMMITS).flat_map(|turn| [redo(number as u32, turn as u8), Body::Commit]);
+                (0..COMMITS).flat_map(|round| [redo(number as u32, round as u8), Body::Commit]);
             assert!(own.map(|record| record.body.clone()).eq(expected), "{number}");
         }
     }

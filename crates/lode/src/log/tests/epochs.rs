@@ -39,9 +39,9 @@ fn records_of_an_older_epoch_are_never_read() {
         }
         log.write_out().unwrap();
         let whole = disk.bytes();
-        for kept in 0..20 {
+        for retained in 0..20 {
             // As if only the first records of this epoch had reached the disk.
-            let cut = 4_096 + kept * 32;
+            let cut = 4_096 + retained * 32;
             let mut bytes = whole.clone();
             if epoch > 0 {
                 let other = older(&disk, epoch);
@@ -50,7 +50,8 @@ fn records_of_an_older_epoch_are_never_read() {
             } else {
                 bytes[cut..].fill(0);
             }
-            let expected: Vec<u64> = (0..kept as u64).map(|number| 100 * epoch + number).collect();
+            let expected: Vec<u64> =
+                (0..retained as u64).map(|number| 100 * epoch + number).collect();
             assert_eq!(transactions(&open(bytes).1), expected);
         }
         log.begin_anew().unwrap();
@@ -61,12 +62,12 @@ fn records_of_an_older_epoch_are_never_read() {
 fn older(disk: &TestDisk, epoch: u64) -> Vec<u8> {
     let other = TestDisk::new();
     let log = create(&other);
-    for turn in 0..epoch {
+    for round in 0..epoch {
         for transaction in 0..20 {
-            log.append(&Body::Commit, 100 * turn + transaction).unwrap();
+            log.append(&Body::Commit, 100 * round + transaction).unwrap();
         }
         log.write_out().unwrap();
-        if turn + 1 < epoch {
+        if round + 1 < epoch {
             log.begin_anew().unwrap();
         }
     }
@@ -98,7 +99,7 @@ fn a_damaged_slot_does_not_bring_an_older_epoch_back() {
 fn a_header_torn_anywhere_is_the_old_one_or_the_new() {
     let disk = TestDisk::new();
     let log = create(&disk);
-    for turn in 0..4 {
+    for round in 0..4 {
         let expected = append_all(&log, &bodies());
         log.make_durable(expected[7].lsn, Sync::Own).unwrap();
         let end = log.end();
@@ -112,7 +113,7 @@ fn a_header_torn_anywhere_is_the_old_one_or_the_new() {
                 let (_, opened) = open(bytes);
                 let read = records(&opened);
                 let is_new = opened.first() == end;
-                assert!(if is_new { read.is_empty() } else { read == expected }, "{turn} {cut}");
+                assert!(if is_new { read.is_empty() } else { read == expected }, "{round} {cut}");
             }
         }
     }
@@ -188,19 +189,19 @@ fn what_a_crash_cut_off_never_follows_new_records() {
         let at = 4_096 + (lost * 60) * 32;
         bytes[at..at + 32].fill(0);
         let (disk, log) = open(bytes);
-        let kept: Vec<u64> = (0..lost as u64 * 60).collect();
-        assert_eq!(transactions(&log), kept);
+        let retained: Vec<u64> = (0..lost as u64 * 60).collect();
+        assert_eq!(transactions(&log), retained);
         // In its place comes one of the same length, and the block is torn when it is written.
         let lsn = log.append(&Body::Commit, 1_000).unwrap();
         assert_eq!(lsn, Lsn(at as u64));
         let before = disk.synced();
         log.make_durable(lsn, Sync::Own).unwrap();
         let after = disk.synced();
-        let with_it: Vec<u64> = kept.iter().copied().chain([1_000]).collect();
+        let with_it: Vec<u64> = retained.iter().copied().chain([1_000]).collect();
         assert_eq!(transactions(&open(after.clone()).1), with_it);
         for cut in (at..at + 64).step_by(4) {
             let read = transactions(&open([&after[..cut], &before[cut..]].concat()).1);
-            assert!(read == kept || read == with_it, "{lost} {cut} {}", read.len());
+            assert!(read == retained || read == with_it, "{lost} {cut} {}", read.len());
         }
     }
 }
@@ -265,6 +266,6 @@ fn only_an_empty_log_is_cut_back_and_goes_on_afterwards() {
     assert_eq!(records(&open(disk.synced()).1), expected);
     assert_eq!(records(&open(disk.bytes()).1), expected);
     // The part that was cut off is not taken for room.
-    log.make_room(grown_bytes as u64 / 2).unwrap();
+    log.make_space(grown_bytes as u64 / 2).unwrap();
     assert!(disk.bytes().len() > grown_bytes / 2);
 }

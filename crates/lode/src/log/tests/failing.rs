@@ -41,7 +41,7 @@ fn assert_closed(log: &Log) {
     );
     assert!(log.begin_anew().is_err());
     assert!(log.set_checkpoint(log.end()).is_err());
-    assert!(log.make_room(1).is_err());
+    assert!(log.make_space(1).is_err());
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn all_who_wait_hear_of_the_failure() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_nothing_was_appended() {
+fn a_full_disk_is_reported_and_nothing_was_appended() {
     let disk = TestDisk::new();
     let log = create(&disk);
     disk.set_capacity(Some(8_192));
@@ -134,7 +134,7 @@ fn a_full_disk_is_told_and_nothing_was_appended() {
     // A record that was appended can still be committed, and with room the log goes on.
     log.write_out().unwrap();
     assert_eq!(records(&log).len() as u64, count);
-    assert!(matches!(log.make_room(1), Err(LodeError::Full { .. })));
+    assert!(matches!(log.make_space(1), Err(LodeError::Full { .. })));
     disk.set_capacity(None);
     let lsn = log.append(&Body::Commit, count).unwrap();
     log.make_durable(lsn, Sync::Group).unwrap();
@@ -146,10 +146,10 @@ fn room_that_was_made_is_there_on_a_full_disk() {
     let disk = TestDisk::new();
     let log = create(&disk);
     let images: Vec<Body> = (0..24).map(|page| image(page, 1)).collect();
-    log.make_room(100_000).unwrap();
+    log.make_space(100_000).unwrap();
     disk.set_capacity(Some(0));
     append_all(&log, &images);
-    assert!(matches!(log.make_room(u64::MAX), Err(LodeError::Full { .. })));
+    assert!(matches!(log.make_space(u64::MAX), Err(LodeError::Full { .. })));
     log.begin_anew().unwrap();
     append_all(&log, &images);
     log.write_out().unwrap();

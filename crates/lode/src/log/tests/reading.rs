@@ -129,8 +129,8 @@ fn a_flipped_byte_ends_the_log_there() {
             .filter(|record| offset(record.lsn) + record.body.record_bytes() <= at)
             .count();
         // In the header, or behind the records, nothing is lost.
-        let kept = if at < 4_096 { expected.len() } else { whole };
-        assert_eq!(read, expected[..kept], "{at}");
+        let retained = if at < 4_096 { expected.len() } else { whole };
+        assert_eq!(read, expected[..retained], "{at}");
     }
 }
 
@@ -165,23 +165,23 @@ fn a_flipped_byte_before_what_later_records_call_durable_is_damage() {
 fn what_is_no_log_is_refused() {
     let disk = TestDisk::new();
     drop(create(&disk));
-    let damaged = |bytes: Vec<u8>| {
+    let corrupt = |bytes: Vec<u8>| {
         let read = try_open(bytes).map(drop);
         assert!(matches!(read, Err(LodeError::Corrupt { .. })), "{read:?}");
     };
-    damaged(vec![0; 8_192]);
-    damaged(vec![0xee; 8_192]);
+    corrupt(vec![0; 8_192]);
+    corrupt(vec![0xee; 8_192]);
     let mut both = disk.bytes();
     both[30] ^= 1;
     both[2_048 + 30] ^= 1;
-    damaged(both);
+    corrupt(both);
     let other = crate::log::Log::open(disk as _, [0; 16]).map(drop);
     assert!(matches!(other, Err(LodeError::Files { .. })));
     assert_ne!(IDENTITY, [0; 16]);
 }
 
 #[test]
-fn another_version_is_told() {
+fn another_version_is_reported() {
     let disk = TestDisk::new();
     drop(create(&disk));
     let mut bytes = disk.bytes();
@@ -235,8 +235,8 @@ proptest! {
                     let sync = if byte % 2 == 0 { Sync::Own } else { Sync::Group };
                     log.make_durable(record.lsn, sync).unwrap();
                     prop_assert_eq!(&log.record_at(record.lsn).unwrap(), record);
-                    let kept = records(&open(disk.synced()).1);
-                    prop_assert!(kept.len() > place && kept == expected[..kept.len()]);
+                    let retained = records(&open(disk.synced()).1);
+                    prop_assert!(retained.len() > place && retained == expected[..retained.len()]);
                     continue;
                 }
                 _ => {

@@ -29,9 +29,9 @@ const MARK: u64 = 1_000;
 /// When a device dies: among so many of its calls.
 const CALLS: usize = 60;
 
-/// The fate of a device in the crash.
+/// The outcome of a device in the crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Outcome {
     /// Both are there again.
     Back,
     /// It is there and does nothing.
@@ -190,16 +190,21 @@ impl Workload {
     }
 
     fn check_one(&self, crash: &Crash, random: &mut Random, seen: &mut Seen) {
-        let fates =
-            [Fate::Back, Fate::Dead(0), Fate::Dead(1), Fate::Replaced(0), Fate::Replaced(1)];
-        let fate = random.of(&fates);
-        let told = || format!("seed {}, {}, {fate:?}, {crash}", self.seed, self.tactics);
+        let outcomes = [
+            Outcome::Back,
+            Outcome::Dead(0),
+            Outcome::Dead(1),
+            Outcome::Replaced(0),
+            Outcome::Replaced(1),
+        ];
+        let outcome = random.of(&outcomes);
+        let reported = || format!("seed {}, {}, {outcome:?}, {crash}", self.seed, self.tactics);
         seen.images += 1;
         let mut image = crash.image.clone();
         if random.one_in(8) {
             // Opening crashes, too.
             seen.again += 1;
-            let machine = machine(&image, fate);
+            let machine = machine(&image, outcome);
             machine.simulation.record();
             if let Ok(database) = machine.open(&self.tactics) {
                 database.abandon();
@@ -207,25 +212,27 @@ impl Workload {
             image =
                 machine.simulation.trace().random_crash(&CrashOptions::new(random.next())).image;
         }
-        let machine = machine(&image, fate);
+        let machine = machine(&image, outcome);
         let mark = crash.mark.unwrap_or(0);
         let behind = mark / MARK / MARK;
-        let Some(database) = self.opened(&machine, fate, behind, seen, &told) else { return };
+        let Some(database) = self.opened(&machine, outcome, behind, seen, &reported) else {
+            return;
+        };
         let (committed, durable) = ((mark / MARK % MARK) as usize, (mark % MARK) as usize);
         let may_be = &self.states[durable..(committed + 2).min(self.states.len())];
-        let found = state_of(&database).unwrap_or_else(|error| panic!("{error}: {}", told()));
-        assert!(may_be.contains(&found), "{}\nfound {found:?}\nof {may_be:?}", told());
-        self.go_on(&machine, database, &found, random, seen, &told);
+        let found = state_of(&database).unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        assert!(may_be.contains(&found), "{}\nfound {found:?}\nof {may_be:?}", reported());
+        self.go_on(&machine, database, &found, random, seen, &reported);
     }
 
     /// The database, unless a refusal is in order: with the copy's consent where nobody can know.
     fn opened(
         &self,
         machine: &Machine,
-        fate: Fate,
+        outcome: Outcome,
         behind: u64,
         seen: &mut Seen,
-        told: &impl Fn() -> String,
+        reported: &impl Fn() -> String,
     ) -> Option<Database> {
         match machine.open(&self.tactics) {
             Ok(database) => {
@@ -233,17 +240,17 @@ impl Workload {
                 return Some(database);
             }
             Err(LodeError::Mirror { .. }) => seen.refused += 1,
-            Err(error) => panic!("{error}: {}", told()),
+            Err(error) => panic!("{error}: {}", reported()),
         }
-        let (Fate::Dead(gone) | Fate::Replaced(gone)) = fate else {
-            panic!("refused, though both are there: {}", told());
+        let (Outcome::Dead(gone) | Outcome::Replaced(gone)) = outcome else {
+            panic!("refused, though both are there: {}", reported());
         };
         let left = 1 - gone;
         let is_behind = behind >> left & 1 == 1;
         match machine.take_alone(left) {
             Ok(()) => seen.taken += 1,
             Err(error) => {
-                assert!(is_behind, "{error}: {}", told());
+                assert!(is_behind, "{error}: {}", reported());
                 seen.never += 1;
                 return None;
             }
@@ -254,7 +261,7 @@ impl Workload {
             database.map(Database::abandon).ok();
             return None;
         }
-        Some(database.unwrap_or_else(|error| panic!("{error}: {}", told())))
+        Some(database.unwrap_or_else(|error| panic!("{error}: {}", reported())))
     }
 
     /// The copies become alike, and the one that was filled is as good as the other.
@@ -265,7 +272,7 @@ impl Workload {
         found: &State,
         random: &mut Random,
         seen: &mut Seen,
-        told: &impl Fn() -> String,
+        reported: &impl Fn() -> String,
     ) {
         let copies = database.mirror().unwrap().copies.map(|copy| copy.standing == "in step");
         if copies.contains(&false) {
@@ -274,30 +281,31 @@ impl Workload {
                 database.abandon();
                 return;
             }
-            let filled = database.remirror().unwrap_or_else(|error| panic!("{error}: {}", told()));
+            let filled =
+                database.remirror().unwrap_or_else(|error| panic!("{error}: {}", reported()));
             seen.filled += usize::from(filled.is_some());
         }
-        database.close().unwrap_or_else(|error| panic!("{error}: {}", told()));
-        assert!(are_alike(&machine.simulation.killed()), "the copies differ: {}", told());
+        database.close().unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        assert!(are_alike(&machine.simulation.killed()), "the copies differ: {}", reported());
         // Writes that were not synced when it was closed are of no account.
         let image = machine.simulation.image(&[]);
         let gone = random.below(2);
-        let machine = self::machine(&image, Fate::Dead(gone));
-        machine.take_alone(1 - gone).unwrap_or_else(|error| panic!("{error}: {}", told()));
+        let machine = self::machine(&image, Outcome::Dead(gone));
+        machine.take_alone(1 - gone).unwrap_or_else(|error| panic!("{error}: {}", reported()));
         let database = machine.open(&self.tactics);
-        let database = database.unwrap_or_else(|error| panic!("{error}: {}", told()));
-        assert_eq!(&state_of(&database).unwrap(), found, "{}", told());
+        let database = database.unwrap_or_else(|error| panic!("{error}: {}", reported()));
+        assert_eq!(&state_of(&database).unwrap(), found, "{}", reported());
         database.abandon();
     }
 }
 
 /// The machine after a crash.
-fn machine(image: &Image, fate: Fate) -> Machine {
+fn machine(image: &Image, outcome: Outcome) -> Machine {
     let machine = Machine::on(image.simulation());
-    match fate {
-        Fate::Back => {}
-        Fate::Dead(side) => machine.lives[side].end_after(0),
-        Fate::Replaced(side) => machine.replace(side),
+    match outcome {
+        Outcome::Back => {}
+        Outcome::Dead(side) => machine.lives[side].end_after(0),
+        Outcome::Replaced(side) => machine.replace(side),
     }
     machine
 }

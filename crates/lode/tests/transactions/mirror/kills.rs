@@ -47,11 +47,11 @@ fn killed_while_a_copy_is_filled_both_copies_have_what_was_committed() {
         let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
         let path = folder.path().join("database");
         let pages = create(&path, &tactics(variant));
-        let told = run_and_kill(folder.path(), variant, random.below(LINES_MAX));
+        let reported = run_and_kill(folder.path(), variant, random.below(LINES_MAX));
         let database = Database::open(&path, &tactics(variant)).unwrap();
         let found = check(&database, &pages);
-        let least = if variant.contains("none") { 0 } else { told };
-        assert!(found >= least, "{variant}: {found} is there, {told} was told");
+        let least = if variant.contains("none") { 0 } else { reported };
+        assert!(found >= least, "{variant}: {found} is there, {reported} was told");
         alone += u64::from(database.remirror().unwrap().is_some());
         let state = state_of(&database).unwrap();
         database.close().unwrap();
@@ -109,23 +109,23 @@ fn run_and_kill(folder: &Path, variant: &str, lines: usize) -> u64 {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut reported = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut last = 0;
     let mut note = |line: &str| {
         if let Some(number) = line.strip_prefix("committed ") {
             last = number.parse().unwrap();
         }
     };
-    for line in told.by_ref() {
+    for line in reported.by_ref() {
         note(&line);
         if line == "filling" {
             break;
         }
     }
-    told.by_ref().take(lines).for_each(|line| note(&line));
+    reported.by_ref().take(lines).for_each(|line| note(&line));
     child.kill().unwrap();
     // Commits told until it died count, too.
-    told.for_each(|line| note(&line));
+    reported.for_each(|line| note(&line));
     child.wait().unwrap();
     last
 }
@@ -147,14 +147,14 @@ fn the_process_that_is_killed() {
                 put(&mut writing, page, (number % 5) as usize, number).unwrap();
             }
             writing.commit().unwrap();
-            tell(&format!("committed {number}\n"));
+            report(&format!("committed {number}\n"));
         }
     });
     for side in [1, 0, 1, 0].into_iter().cycle() {
         database.take_down(side).unwrap();
-        tell("filling\n");
+        report("filling\n");
         database.remirror().unwrap().unwrap();
-        tell("filled\n");
+        report("filled\n");
         if committer.is_finished() {
             break;
         }
@@ -162,7 +162,7 @@ fn the_process_that_is_killed() {
     committer.join().unwrap();
 }
 
-fn tell(text: &str) {
+fn report(text: &str) {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes()).unwrap();
     out.flush().unwrap();

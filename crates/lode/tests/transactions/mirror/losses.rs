@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lode::internals::disk::Disk;
 use lode::internals::disk::simulated::{Call, Failure, Simulation};
-use lode::internals::mirror::{look, take_alone};
+use lode::internals::mirror::{inspect, take_alone};
 use lode::internals::page::{PAGE_BYTES, PageNumber};
 use lode::tactics::Mirroring;
 use lode::{Database, LodeError, Tactics};
@@ -41,24 +41,24 @@ fn message<T>(outcome: Result<T, LodeError>) -> String {
 
 #[test]
 fn a_page_damaged_in_one_copy_is_read_from_the_other_and_mended() {
-    for damaged in [0, 1] {
+    for corrupt in [0, 1] {
         let machine = Machine::on(Simulation::new());
         let database = machine.open(&tactics(TACTICS)).unwrap();
         let state = filled(&database, 7);
         database.close().unwrap();
-        let volume = machine.simulation.disk(FILES[damaged][1]);
+        let volume = machine.simulation.disk(FILES[corrupt][1]);
         let pages: Vec<PageNumber> = state.keys().copied().collect();
         for &page in &pages {
             volume.write(u64::from(page) * PAGE_BYTES as u64 + 2_000, &[9; 40]).unwrap();
         }
-        let policy = ["first", "nearer"][damaged];
+        let policy = ["first", "nearer"][corrupt];
         let text = TACTICS.replace("idle", policy);
         let database = machine.open(&tactics(&text)).unwrap();
         assert_eq!(state_of(&database).unwrap(), state);
         let mended = database.mirror().unwrap().mended;
         assert_eq!(standings(&database), ["in step"; 2]);
         // A page that is never read is not mended; of the first copy everything is read here.
-        if damaged == 0 {
+        if corrupt == 0 {
             assert_eq!(mended, PAGES as u64);
             assert!(are_alike(&machine.simulation.killed()));
         }
@@ -67,7 +67,7 @@ fn a_page_damaged_in_one_copy_is_read_from_the_other_and_mended() {
 }
 
 #[test]
-fn a_page_damaged_in_both_copies_is_told() {
+fn a_page_damaged_in_both_copies_is_reported() {
     let machine = Machine::on(Simulation::new());
     let database = machine.open(&tactics(TACTICS)).unwrap();
     let state = filled(&database, 7);
@@ -132,13 +132,13 @@ fn a_full_device_ends_a_transaction_and_not_the_mirror() {
     let machine = Machine::on(Simulation::new());
     let database = machine.open(&tactics(TACTICS)).unwrap();
     let state = filled(&database, 1);
-    machine.simulation.set_room_bytes(Some(0));
+    machine.simulation.set_capacity_bytes(Some(0));
     let mut writing = database.writing();
     let refused = (0..2_000).find_map(|_| allocate(&mut writing).err());
     assert!(matches!(refused, Some(LodeError::Full { .. })), "{refused:?}");
     drop(writing);
     assert_eq!(standings(&database), ["in step"; 2]);
-    machine.simulation.set_room_bytes(None);
+    machine.simulation.set_capacity_bytes(None);
     assert_eq!(state_of(&database).unwrap(), state);
     filled(&database, 2);
     database.close().unwrap();
@@ -182,7 +182,7 @@ fn a_copy_whose_files_are_away_is_missed_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("parts");
     let (tactics, state) = made(&path);
-    assert_eq!(look(&path).unwrap().unwrap().verdict, "both copies are in step");
+    assert_eq!(inspect(&path).unwrap().unwrap().verdict, "both copies are in step");
     fs::remove_dir_all(folder.path().join("parts-mirror")).unwrap();
     let refused = message(Database::open(&path, &tactics));
     assert!(refused.contains("second copy") && refused.contains("--alone"), "{refused}");
@@ -198,7 +198,7 @@ fn a_copy_whose_files_are_away_is_missed_by_name() {
     assert_eq!(database.tactics_in_force().mirror, Mirroring::Idle);
     assert_eq!(database.remirror().unwrap(), None);
     database.close().unwrap();
-    assert_eq!(look(&path).unwrap().unwrap().copies.map(|copy| copy.epoch), [3, 3]);
+    assert_eq!(inspect(&path).unwrap().unwrap().copies.map(|copy| copy.epoch), [3, 3]);
 }
 
 /// Each went on without the other: nobody but a person can say which holds.
@@ -262,7 +262,7 @@ fn a_plain_database_becomes_a_mirrored_one() {
     let database = Database::create(&path, &plain).unwrap();
     let state = filled(&database, 5);
     database.close().unwrap();
-    assert!(look(&path).unwrap().is_none());
+    assert!(inspect(&path).unwrap().is_none());
     let mirrored = tactics("mirror=nearer&extent=4&disk=direct");
     // Where it was built on a disk without direct I/O, the other way does.
     let mirrored = match Database::open(&path, &mirrored) {

@@ -50,11 +50,11 @@ fn two(database: &Database, text: &str) -> ([String; 2], u64) {
     let tuple = rows.next_tuples().unwrap().unwrap().clone();
     assert_eq!(tuple.len(), layout.bytes);
     drop(rows);
-    let told = |at: usize| match read(&tuple, &layout.fields[at]) {
+    let reported = |at: usize| match read(&tuple, &layout.fields[at]) {
         Value::Text(text) => String::from_utf8_lossy(trimmed(text)).into_owned(),
         other => format!("{other:?}"),
     };
-    ([told(0), told(1)], database.work().unwrap().tuples - before)
+    ([reported(0), reported(1)], database.work().unwrap().tuples - before)
 }
 
 #[test]
@@ -67,14 +67,14 @@ fn an_end_of_an_index_is_the_least_value_or_the_greatest() {
                 let tactics = format!("{tactics}&parallelism={threads}&durability=none");
                 let (_folder, database) = filled(&tactics, storage);
                 let of = |text: &str| two(&database, text);
-                let told = format!("{tactics}, {storage}");
+                let reported = format!("{tactics}, {storage}");
                 let asked = "retrieve (x = min(r.k), y = max(r.k))";
-                assert_eq!(of(asked), (integers(-50, 49), 2), "{told}");
+                assert_eq!(of(asked), (integers(-50, 49), 2), "{reported}");
                 // A tuple that is gone is at no end, and one that has come may be.
                 let changed = "range of r is r delete r where r.k < -40 or r.k = 49
                     replace r (k = 1000) where r.k = 0";
                 database.execute(changed, &[]).unwrap();
-                assert_eq!(of(asked), (integers(-40, 1000), 2), "{told}");
+                assert_eq!(of(asked), (integers(-40, 1000), 2), "{reported}");
                 let (least, greatest) = ("least a is r by", "greatest a is r by");
                 let text = format!("range of r is r {asked}");
                 let plan = database.explain(&Statement::new(&text).unwrap(), &[]).unwrap();
@@ -84,17 +84,17 @@ fn an_end_of_an_index_is_the_least_value_or_the_greatest() {
                 // Every tuple whose key is cut like the last one's is looked at.
                 let (texts, tuples) = of("retrieve (x = min(s.t), y = max(s.t))");
                 let ends = texts.each_ref().map(|text| (text.len(), &text[520..]));
-                assert_eq!((ends, tuples), ([(521, "a"), (521, "e")], 12), "{told}");
+                assert_eq!((ends, tuples), ([(521, "a"), (521, "e")], 12), "{reported}");
                 // Nulls are at no end.
                 let (found, _) = of("retrieve (x = min(n.v), y = max(n.v))");
-                assert_eq!(found, integers(46, 49), "{told}");
+                assert_eq!(found, integers(46, 49), "{reported}");
                 database.execute("range of n is n delete n where n.v > 0", &[]).unwrap();
                 assert!(contents(&database, "n").rows > 0);
                 let none = ["Null".to_owned(), "Null".to_owned()];
                 let asked = "retrieve (x = min(n.v), y = max(n.v))";
-                assert_eq!(of(asked), (none.clone(), 0), "{told}");
+                assert_eq!(of(asked), (none.clone(), 0), "{reported}");
                 database.execute("range of n is n delete n", &[]).unwrap();
-                assert_eq!(of(asked), (none, 0), "{told}");
+                assert_eq!(of(asked), (none, 0), "{reported}");
             }
         }
     }

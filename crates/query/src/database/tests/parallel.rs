@@ -78,13 +78,13 @@ fn threads_change_no_answer_however_much_memory_there_is() {
             let all = format!("{tactics}&parallelism={threads}");
             database = under(database, &all, budget_bytes);
             let (answer, work) = asked(&database, text);
-            let told = format!("{text} {all} {budget_bytes}: {work:?}");
-            assert_eq!(*expected.get_or_insert(answer), answer, "{told}");
+            let reported = format!("{text} {all} {budget_bytes}: {work:?}");
+            assert_eq!(*expected.get_or_insert(answer), answer, "{reported}");
             if budget_bytes == 1 << 30 {
-                assert_eq!(work.threads_beside > 0, threads > 1, "{told}");
-                assert_eq!(work.spilled_bytes, 0, "{told}");
+                assert_eq!(work.threads_beside > 0, threads > 1, "{reported}");
+                assert_eq!(work.spilled_bytes, 0, "{reported}");
             }
-            assert!(database.memory().peak_bytes() <= budget_bytes, "{told}");
+            assert!(database.memory().peak_bytes() <= budget_bytes, "{reported}");
         }
     }
 }
@@ -123,7 +123,7 @@ fn what_changes_relations_is_collected_by_several_threads() {
 }
 
 #[test]
-fn an_error_of_one_thread_ends_all_and_is_told_once() {
+fn an_error_of_one_thread_ends_all_and_is_reported_once() {
     let (_folder, mut database) = filled();
     for execution in ["vectorised", "closures", "interpreted", "compiled"] {
         for text in [
@@ -133,7 +133,7 @@ fn an_error_of_one_thread_ends_all_and_is_told_once() {
             "retrieve (x = sum(r.k * 4611686018427387904))",
         ] {
             let text = format!("range of r is r range of s is s {text}");
-            let mut told = None;
+            let mut reported = None;
             for threads in [1, 2] {
                 let tactics = format!("parallelism={threads}&execution={execution}");
                 database = under(database, &tactics, 1 << 30);
@@ -142,7 +142,7 @@ fn an_error_of_one_thread_ends_all_and_is_told_once() {
                     Ok(())
                 });
                 let error = ended.unwrap_err().to_string();
-                assert_eq!(told.get_or_insert(error.clone()), &error, "{tactics} {text}");
+                assert_eq!(reported.get_or_insert(error.clone()), &error, "{tactics} {text}");
                 assert_eq!(database.memory().used_bytes(), 0, "{tactics} {text}");
             }
         }

@@ -120,7 +120,7 @@ fn a_cancelled_statement_leaves_no_file() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told() {
+fn a_folder_that_cannot_be_written_is_reported() {
     for tactics in TACTICS {
         let (folder, mut database) = filled(tactics, BUDGET_BYTES);
         database.spill_folder = folder.path().join("missing");

@@ -153,8 +153,11 @@ fn two_values_for_one_tuple_are_an_error_that_points_into_the_text() {
     let mut transaction = transaction(&[(1, 10)]);
     let id = contents(&transaction, "r")[0].0;
     let changes = [change((id, (1, 11))), change((id, (1, 12)))];
-    let told = give(&mut transaction, &replace(), changes).unwrap_err().to_string();
-    assert!(told.starts_with("line 1, column 9: a tuple would get two values of `b`"), "{told}");
+    let reported = give(&mut transaction, &replace(), changes).unwrap_err().to_string();
+    assert!(
+        reported.starts_with("line 1, column 9: a tuple would get two values of `b`"),
+        "{reported}"
+    );
 }
 
 #[test]

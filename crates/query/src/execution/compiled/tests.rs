@@ -123,11 +123,11 @@ fn memory_of_code_is_executed_and_not_written() {
 #[test]
 fn the_same_pipeline_is_compiled_once_and_explained_from_its_code() {
     let (cache, plan) = (CodeCache::default(), plan());
-    let told = explain(&plan, &cache).unwrap();
+    let reported = explain(&plan, &cache).unwrap();
     let (code, is_new) = cache.code(&plan.pipelines[0], None, &Way::default()).unwrap();
     assert!(!is_new);
     let bytes = code.machine.bytes;
-    assert_eq!(told, format!("pipeline 1 is compiled to 1 function of {bytes} bytes\n"));
+    assert_eq!(reported, format!("pipeline 1 is compiled to 1 function of {bytes} bytes\n"));
     let mut other = plan.pipelines[0].clone();
     other.rows_estimated = 7.0;
     assert!(
@@ -138,6 +138,6 @@ fn the_same_pipeline_is_compiled_once_and_explained_from_its_code() {
     let (left, right) = (Box::new(Expr::Integer(1)), Box::new(Expr::Real(1.5)));
     let condition = Expr::Compare { operator: is_less, left, right };
     other.steps.push(plan::Step::Filter(condition));
-    let told = explain(&Plan { pipelines: vec![other], ..Plan::default() }, &cache).unwrap();
-    assert!(told.ends_with("which call: compare an integer with a real\n"), "{told}");
+    let reported = explain(&Plan { pipelines: vec![other], ..Plan::default() }, &cache).unwrap();
+    assert!(reported.ends_with("which call: compare an integer with a real\n"), "{reported}");
 }

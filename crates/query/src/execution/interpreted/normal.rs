@@ -35,7 +35,7 @@ pub(super) fn normal(expr: &Expr, negated: bool) -> Vec<Disjunction<'_>> {
 /// One part holds, each of which is in normal form.
 fn disjunctions(parts: Vec<Vec<Disjunction<'_>>>, may_fail: bool) -> Vec<Disjunction<'_>> {
     let clauses = parts.iter().fold(1usize, |all, part| all.saturating_mul(part.len()));
-    // With one disjunction a part, nothing is tried twice and nothing out of turn.
+    // With one disjunction a part, nothing is tried twice, and all in the order of the text.
     if clauses > 1 && (may_fail || clauses > CLAUSES_MAX) {
         let terms = parts.into_iter().flat_map(|mut part| match part.len() {
             1 => part.remove(0),

@@ -29,7 +29,7 @@ pub(super) struct End<'e, 'c> {
 }
 
 /// A fault as an error that points into the program's text.
-pub(super) fn told<T>(state: &State<'_>, outcome: Result<T, Fault>) -> Result<T> {
+pub(super) fn reported<T>(state: &State<'_>, outcome: Result<T, Fault>) -> Result<T> {
     outcome.map_err(|fault| state.evaluation(fault))
 }
 
@@ -51,12 +51,12 @@ pub(super) fn each(
         }
         From::Range { relation, access, low, high } => {
             let (low, high) = (bound(low, outer), bound(high, outer));
-            let (low, high) = (told(state, low)?, told(state, high)?);
+            let (low, high) = (reported(state, low)?, reported(state, high)?);
             let scan = state.begin_scan(|pages| relation.range(pages, access, low, high))?;
             through.scan(scan, batch, None, state)
         }
         From::Lookup { relation, access, key } => {
-            let key = told(state, key.value(outer))?;
+            let key = reported(state, key.value(outer))?;
             state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
             let scan = state.begin_scan(|pages| relation.lookup(pages, access, key))?;
             through.scan(scan, batch, None, state)
@@ -130,7 +130,7 @@ impl Through<'_, '_, '_, '_> {
     fn take(&mut self, state: &mut State<'_>, row: &Row<'_>) -> Result<bool> {
         if let Some(Some(condition)) = &mut self.first {
             state.work.comparisons += 1;
-            if !told(state, condition.holds(row))? {
+            if !reported(state, condition.holds(row))? {
                 return Ok(false);
             }
         }
@@ -203,7 +203,7 @@ pub(super) fn push(
         Stage::Filter(conditions) => {
             for condition in conditions {
                 state.work.comparisons += 1;
-                if !told(state, condition.holds(row))? {
+                if !reported(state, condition.holds(row))? {
                     return Ok(());
                 }
             }
@@ -225,11 +225,11 @@ pub(super) fn push(
                     push(rest, end, state, &frame.row())
                 })
             });
-            told(state, pushed)?
+            reported(state, pushed)?
         }
         Stage::ProbeGroups { groups, slot, keys } => {
             state.work.hash_probes += 1;
-            let found = told(state, with_values(keys, row, |keys| groups.find(keys)))?;
+            let found = reported(state, with_values(keys, row, |keys| groups.find(keys)))?;
             let Some(group) = found else { return Ok(()) };
             let mut frame = Frame::of(row);
             frame.set(*slot, group, 0);
@@ -237,7 +237,7 @@ pub(super) fn push(
         }
         Stage::Distinct { seen, slot, packer, tuple } => {
             let Some(seen) = seen else { return Ok(()) };
-            told(state, packer.pack(row, tuple))?;
+            reported(state, packer.pack(row, tuple))?;
             state.work.hash_probes += 1;
             if seen.insert(tuple)?.is_none() {
                 return Ok(());
@@ -254,20 +254,20 @@ impl End<'_, '_> {
         state.work.rows += 1;
         match (&mut self.target, &mut *self.receiver) {
             (Target::Tuple { packer, tuple }, Receiver::Tuples(sink)) => {
-                told(state, packer.pack(row, tuple))?;
+                reported(state, packer.pack(row, tuple))?;
                 sink.add(state, tuple)
             }
             (Target::Values { by, updates }, Receiver::Aggregation { partitions, .. }) => {
                 state.work.hash_probes += partitions.probes_of(1);
                 let partition = with_values(by, row, |by| partitions.partition(by));
-                let partition = told(state, partition)??;
+                let partition = reported(state, partition)??;
                 for update in updates {
                     if let Some(condition) = &mut update.condition
-                        && !told(state, condition.holds(row))?
+                        && !reported(state, condition.holds(row))?
                     {
                         continue;
                     }
-                    let value = told(state, update.argument.value(row))?;
+                    let value = reported(state, update.argument.value(row))?;
                     partitions.update(partition, update.aggregate, value)?;
                 }
                 Ok(())

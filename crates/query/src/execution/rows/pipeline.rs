@@ -1,6 +1,6 @@
 //! A pipeline from its first row to what stages have put aside, once there are no more rows.
 
-use super::driver::{End, each, push, told, tuple_at};
+use super::driver::{End, each, push, reported, tuple_at};
 use super::frame::Frame;
 use super::stage::{Maker, Stage, with_values};
 use crate::error::Result;
@@ -53,7 +53,7 @@ fn finish(stages: &mut [Stage], end: &mut End<'_, '_>, state: &mut State<'_>) ->
                                 push(rest, end, state, &frame.row())
                             })
                         });
-                        told(state, pushed)??;
+                        reported(state, pushed)??;
                     }
                     Ok(())
                 })?;

@@ -97,7 +97,7 @@ fn a_tuple_that_fits_no_page_is_refused() {
 }
 
 #[test]
-fn settling_tells_how_many_tuples_and_what_they_hold() {
+fn settling_reports_how_many_tuples_and_what_they_hold() {
     let database = database();
     let text = Kind::Text { width: 100 };
     let kinds = [("a", Kind::Integer { bytes: 2 }), ("b", Kind::Real { bytes: 4 }), ("c", text)];

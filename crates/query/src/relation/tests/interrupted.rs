@@ -18,7 +18,7 @@ fn stored(writing: &mut Writing, layout: FileLayout) -> RelationInfo {
 }
 
 /// The error of using the relation when its transaction was to end before.
-fn told<R>(
+fn reported<R>(
     layout: FileLayout,
     act: impl FnOnce(&mut Writing, RelationInfo, RecordId) -> Result<R>,
 ) -> QueryError {
@@ -32,10 +32,10 @@ fn told<R>(
     })
     .unwrap();
     writing.interrupt().interrupt();
-    let told = act(&mut writing, info, first.unwrap()).err().expect("it was to end");
+    let reported = act(&mut writing, info, first.unwrap()).err().expect("it was to end");
     assert!(writing.commit().is_err());
     assert!(Catalog::read(&database.reading()).unwrap().relation("r").is_none());
-    told
+    reported
 }
 
 #[test]
@@ -49,20 +49,22 @@ fn each_change_stops(layout: FileLayout) {
     let one = 7_i32.to_le_bytes();
     let index =
         NewIndex { attributes: vec![0], is_unique: false, is_primary: false, is_hash: true };
-    let told = [
-        told(layout, |writing, mut info, _| change::append(writing, &mut info, [&one[..]])),
-        told(layout, |writing, mut info, first| change::delete(writing, &mut info, &[first])),
-        told(layout, |writing, mut info, first| {
+    let reported = [
+        reported(layout, |writing, mut info, _| change::append(writing, &mut info, [&one[..]])),
+        reported(layout, |writing, mut info, first| change::delete(writing, &mut info, &[first])),
+        reported(layout, |writing, mut info, first| {
             change::replace(writing, &mut info, [(first, &one[..])])
         }),
-        told(layout, |writing, info, _| {
+        reported(layout, |writing, info, _| {
             modify(writing, &info, NewStructure::Heap, layout, &workspace())
         }),
-        told(layout, |writing, info, _| {
+        reported(layout, |writing, info, _| {
             modify(writing, &info, NewStructure::Clustered(vec![0]), layout, &workspace())
         }),
-        told(layout, |writing, mut info, _| add_index(writing, &mut info, &index, &workspace())),
-        told(layout, |writing, mut info, _| {
+        reported(layout, |writing, mut info, _| {
+            add_index(writing, &mut info, &index, &workspace())
+        }),
+        reported(layout, |writing, mut info, _| {
             add_index(
                 writing,
                 &mut info,
@@ -70,9 +72,9 @@ fn each_change_stops(layout: FileLayout) {
                 &workspace(),
             )
         }),
-        told(layout, |writing, mut info, _| settle(writing, &mut info)),
+        reported(layout, |writing, mut info, _| settle(writing, &mut info)),
     ];
-    for error in told {
+    for error in reported {
         assert!(matches!(error, QueryError::Cancelled), "{error}");
     }
 }
@@ -93,12 +95,12 @@ fn what_sorts_stops_when_its_statement_is_to_end_and_leaves_nothing() {
         writing.commit().unwrap();
         let cancelled = Workspace::of_cancelled(1 << 24);
         let mut writing = database.writing();
-        let told = [
+        let reported = [
             add_index(&mut writing, &mut info, &index(true), &cancelled).unwrap_err(),
             add_index(&mut writing, &mut info, &index(false), &cancelled).unwrap_err(),
             modify(&mut writing, &info, clustered(), layout, &cancelled).unwrap_err(),
         ];
-        for error in told {
+        for error in reported {
             assert!(matches!(error, QueryError::Cancelled), "{error}");
         }
         writing.rollback().unwrap();

@@ -13,7 +13,7 @@ const NAMES: &str = "place, tactics, work, phases, relations, size, explain TEXT
                      settle NAMES, checkpoint, remove NAME, cancel";
 
 /// Answer, or do, what was asked for by name.
-pub fn told(database: &Database, name: &str, text: &str) -> Result<String> {
+pub fn answer(database: &Database, name: &str, text: &str) -> Result<String> {
     match name {
         "place" => here(),
         "tactics" => {
@@ -61,9 +61,9 @@ pub fn told(database: &Database, name: &str, text: &str) -> Result<String> {
 
 /// The process and the thread that this runs in, as the kernel names them: `17/task/18`.
 pub fn here() -> Result<String> {
-    let told = std::fs::read_link("/proc/thread-self");
-    let told = told.map_err(|source| LodeError::io("reading /proc/thread-self", source))?;
-    Ok(told.display().to_string())
+    let linked = std::fs::read_link("/proc/thread-self");
+    let linked = linked.map_err(|source| LodeError::io("reading /proc/thread-self", source))?;
+    Ok(linked.display().to_string())
 }
 
 /// The counts that a sample has.

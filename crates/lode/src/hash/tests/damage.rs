@@ -26,7 +26,7 @@ fn pages_of(pages: &MemoryPages, hash: Hash) -> [PageNumber; 3] {
 }
 
 #[test]
-fn a_structure_that_contradicts_itself_is_told_and_ends_nothing() {
+fn a_structure_that_contradicts_itself_is_reported_and_ends_nothing() {
     type Damage = fn(&mut PageMut<'_>);
     let as_free: Damage = |bytes| bytes.put_u8(page::offset::KIND, 0);
     let too_deep: Damage = |bytes| bytes.put_u8(page::offset::LEVEL, 200);
@@ -56,7 +56,7 @@ fn a_structure_that_contradicts_itself_is_told_and_ends_nothing() {
 }
 
 #[test]
-fn a_chain_that_bites_its_tail_is_told() {
+fn a_chain_that_bites_its_tail_is_reported() {
     let (mut pages, hash) = filled((0..2_000).map(|value| (1, value)));
     let [_, first, second] = pages_of(&pages, hash);
     let (mut last, mut next) = (first, second);

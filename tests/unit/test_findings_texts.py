@@ -40,7 +40,7 @@ def test_every_row_that_compares_engines_has_a_line(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "told", "why"),
+    ("share", "reported", "why"),
     [
         (Estimate(0.86, 0.8, 0.92), "86 % (80 to 92 %)", False),
         (Estimate(0.97, 0.53, 1.004), "97 % (53 to 100 %)", False),
@@ -50,8 +50,8 @@ def test_every_row_that_compares_engines_has_a_line(run: Run) -> None:
         (Estimate(1.2), "120 %", True),
     ],
 )
-def test_a_share_is_told_as_measured_also_beyond_all(share, told, why) -> None:
-    assert said_share(share) == told
+def test_a_share_is_reported_as_measured_also_beyond_all(share, reported, why) -> None:
+    assert said_share(share) == reported
     assert bool(beyond_all(share)) is why
 
 
@@ -89,7 +89,7 @@ def test_of_two_answers_the_better_grade_is_the_rows() -> None:
     assert why.grade is Grade.CONSISTENT
 
 
-def test_a_row_that_is_answered_is_not_told_as_unexplained_besides() -> None:
+def test_a_row_that_is_answered_is_not_reported_as_unexplained_besides() -> None:
     sides = {"sqlite": Side(2.0, access="nonclustered"), "duckdb": Side(10.0, access="heap")}
     found = learned(summarise(made(sides))).findings
     assert [each.grade for each in found] == [Grade.CONSISTENT]
@@ -107,10 +107,10 @@ def test_every_format_leads_with_what_was_learned() -> None:
     page, text = rendered("html", run), rendered("md", run)
     assert page.index('id="findings"') < page.index('id="summary"')
     assert text.index("Findings") < text.index("| operation |")
-    told = json.loads(rendered("json", run))
-    assert [one["kind"] for one in told["findings"]] == ["waiting"]
-    assert [one["grade"] for one in told["whys"]] == ["consistent with"]
-    for words in (told["findings"][0]["sentence"], "consistent with"):
+    reported = json.loads(rendered("json", run))
+    assert [one["kind"] for one in reported["findings"]] == ["waiting"]
+    assert [one["grade"] for one in reported["whys"]] == ["consistent with"]
+    for words in (reported["findings"][0]["sentence"], "consistent with"):
         assert words in page
         assert words in text
 
@@ -212,9 +212,9 @@ def test_every_operation_has_its_lesson(name: str) -> None:
     operations = {
         each.name for edition in benchmark.editions for each in benchmark.operations(edition, rows)
     }
-    told = [each for one in benchmark.presentation().lessons for each in one.operations]
-    assert operations == set(told)
-    assert len(told) == len(set(told))
+    reported = [each for one in benchmark.presentation().lessons for each in one.operations]
+    assert operations == set(reported)
+    assert len(reported) == len(set(reported))
     for one in benchmark.presentation().lessons:
         assert all(text.endswith(".") for text in (one.isolates, one.paper, one.refuted))
 
