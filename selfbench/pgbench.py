@@ -90,7 +90,7 @@ class Sides:
             re.search(pattern, text) for pattern in (r"processed: (\d+)", r"tps = (\S+)")
         )
         if count is None or per_s is None:
-            raise SystemExit(f"pgbench says something new: {text}")
+            raise SystemExit(f"pgbench reports something new: {text}")
         return Rate(float(per_s[1]), (cpu_s - start_s) * 1e6 / int(count[1]))
 
     def check(self) -> None:

@@ -1,7 +1,7 @@
 """Studies of an engine of which every effect is known: what `calibrate.py` counts of them.
 
 A study of all combinations of four switches of `planted` has the two-ended design in it, so the
-same blocks tell what both designs find.
+same blocks report what both designs find.
 """
 
 import json

@@ -177,7 +177,7 @@ def links(path: Path, statistics: str) -> Callable[[], float]:
 
 
 def main() -> None:
-    """The one that is asked for."""
+    """The one that is requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("which", choices=("break-even", "analyze"))
     parser.add_argument("--rounds", type=int, default=15)

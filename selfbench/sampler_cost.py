@@ -1,5 +1,5 @@
 """The effect of a time budget's sampler on statements whose work is known, and whether its samples
-tell their time.
+report their time.
 
     pair = a block of statements with the sampler, and the same block without, in a random order
 
@@ -64,7 +64,7 @@ class Cost(NamedTuple):
     sample_ns: float
     """The time that is added, over the samples."""
     reported: float
-    """The CPU time that the samples stand for, over that of the threads; 0: they do not tell."""
+    """The CPU time that the samples stand for, over that of the threads; 0: they do not report."""
 
 
 def costs() -> Iterator[tuple[int, int, Cost]]:
@@ -131,7 +131,7 @@ def report() -> None:
         ratio, low, high = cost.ratio
         print(f"{cost.statement_ns / 1e3:9.0f} us, {frequency_hz:5} Hz: {ratio:.4f}"
               f" ({low or 0:.4f} … {high or 0:.4f}) of its time, {cost.sample_ns / 1e3:.0f} us a"
-              f" sample; samples tell {cost.reported:.3f} of the CPU time")  # fmt: skip
+              f" sample; samples show {cost.reported:.3f} of the CPU time")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Shares by both ends beside those of all combinations, on real engines, for `calibrate.py`.
 
-A factorial study of four switches has the two-ended design in it, so the same blocks tell both.
+A factorial study of four switches has the two-ended design in it, so the same blocks report both.
 """
 
 import subprocess

@@ -122,9 +122,9 @@ def _unproved(markdown: str, page: str, table: str) -> Iterator[str]:
     shown = re.findall(r"<td class=\"[^\"]*\"><button[^>]*>(?:(?!</button>).)*", page, re.DOTALL)
     reported = sum("unproved: planned as cold" in one and "<i>unproved</i>" in one for one in shown)
     if reported != len(own):
-        yield f"page: {len(own)} unproved figures, {reported} told in the summary"
+        yield f"page: {len(own)} unproved figures, {reported} reported in the summary"
     if markdown.count("*unproved*") < len(own):
-        yield f"markdown: {len(own)} unproved figures, {markdown.count('*unproved*')} told"
+        yield f"markdown: {len(own)} unproved figures, {markdown.count('*unproved*')} reported"
 
 
 def _panels(run: Run, page: str) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _counts(run: Run, text: str, where: str) -> Iterator[str]:
 
 
 def _ratios(text: str, where: str) -> Iterator[str]:
-    """Nobody is faster than the fastest, and what cannot be told from it has no number."""
+    """Nobody is faster than the fastest, and what cannot be reported from it has no number."""
     yield from (f"{where}: {found} behind the best" for found in BELOW_ONE.findall(text))
     yield from (f"{where}: {found} looks like a ratio" for found in SIGNED_RATIO.findall(text))
 

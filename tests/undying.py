@@ -30,7 +30,7 @@ def register(folder: Path) -> Mapping[str, str]:
 
 
 class Undying(PostgresqlEngine):
-    """Told to stop, its processes stay, with all that they hold in memory."""
+    """Reported to stop, its processes stay, with all that they hold in memory."""
 
     name: ClassVar[str] = NAME
     _frozen: int | None = None

@@ -86,7 +86,7 @@ def user_file(path: Path, *, journal: str = "delete", analysed: bool = True) -> 
         db.execute("INSERT INTO keyed VALUES (1, 'one'), (2, 'two')")
         db.execute("CREATE VIEW rich AS SELECT * FROM customers WHERE value > 0")
         db.execute("CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, said TEXT)")
-        db.execute("CREATE TRIGGER told AFTER DELETE ON customers BEGIN"
+        db.execute("CREATE TRIGGER reported AFTER DELETE ON customers BEGIN"
                    " INSERT INTO log (said) VALUES (old.name); END")  # fmt: skip
         values = [(f"customer {i}", value) for i, value in enumerate(HOSTILE_VALUES * 20)]
         db.executemany("INSERT INTO customers VALUES (?, ?)", values)

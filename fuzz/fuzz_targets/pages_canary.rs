@@ -1,5 +1,5 @@
 //! Must fail, and soon: it shows that the fuzzer finds its way into the pages and that a failure
-//! is noticed. Its claim, that a damaged index is never told, is wrong.
+//! is noticed. Its claim, that a damaged index is never reported, is wrong.
 
 #![no_main]
 

@@ -19,7 +19,7 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _heard)
     code: int = Exit.INTERRUPTED
-    # One that comes while another is told: without a handler of ours Python would end as if by
+    # One that comes while another is reported: without a handler of ours Python would end as if by
     # SIGINT, whatever came.
     with suppress(KeyboardInterrupt):
         code = guarded(_imported)

@@ -260,7 +260,7 @@ def lode_tactics_of(text: str) -> list[tuple[str, str]]:
 
 def lode_mirror(path: str | PathLike[str], alone: str | None = None) -> dict[str, Any] | None:
     """Of the copies at a path: `verdict`, and of `first` and `second` `path`, `says`, `epoch`. One
-    that is to go on `alone` is told so first."""
+    that is to go on `alone` is switched to that first."""
 
 def lode_connect(address: str, **tactics: str | int) -> LodeRemote:
     """Use the database that a page server has open at `address`: the path of a Unix socket, or a
@@ -442,7 +442,7 @@ class LodeServer:
     def address(self) -> str:
         """Where it listens, with the port that was free."""
     def wait(self) -> None:
-        """Wait until it has been stopped, or has failed, which `stop` then tells. In the main
+        """Wait until it has been stopped, or has failed, which `stop` then shows. In the main
         thread, what a signal's handler raises ends the waiting."""
     def remirror(self) -> int | None:
         """As of a database."""
@@ -642,7 +642,7 @@ class Sampler:
     """Samples the CPU clock of all threads of this process and its servers, with what they start,
     until it is closed. `begin` and `end` stand around each stretch, `take` behind some of them; the
     thread that made it calls them. Where the system refuses, nothing is raised: `reason` says what
-    is missing, and times of threads are told still. ValueError: a frequency beyond 1 to 10,000;
+    is missing, and times of threads are reported still. ValueError: a frequency beyond 1 to 10,000;
     closed."""
 
     def __new__(cls, servers: Sequence[int], frequency_hz: int = 997) -> Self: ...
@@ -732,7 +732,7 @@ class Tally:
     def lag_ns(self, percentile: float) -> int | None:
         """The same of the lag."""
     def service_ns(self, percentile: float) -> int | None:
-        """The same of the time from actual start to end: what a closed loop would have told."""
+        """The same of the time from actual start to end: what a closed loop would have reported."""
     @property
     def completed(self) -> int: ...
     @property
@@ -758,11 +758,11 @@ class SpeedProbe:
 
 def processor_times() -> tuple[int, int, int] | None:
     """(busy, idle, stolen) time of all processors since boot in ns (/proc/stat), None where the
-    system does not tell. Busy includes neither idle nor stolen time."""
+    system does not report. Busy includes neither idle nor stolen time."""
 
 def resident_pages(path: str) -> tuple[int, int, str]:
     """(resident, total, method) pages of a file in the page cache; method is `cachestat` or
-    `mincore`. Raises OSError where neither can tell."""
+    `mincore`. Raises OSError where neither can determine."""
 
 def evict(path: str) -> None:
     """Write a file back (fsync), then ask the kernel to drop its clean pages. Raises OSError if

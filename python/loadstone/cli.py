@@ -1,5 +1,5 @@
 """The command line: parses and dispatches. Each command lives in `commands/`, one file each, and
-is imported when it is asked for."""
+is imported when it is requested."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -168,7 +168,7 @@ def _invoke() -> int:
             ) from error
         raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error
     if code == Exit.INTERRUPTED and not isinstance(code, Exit):
-        raise KeyboardInterrupt  # that Typer took for an exit; a run's own is told already
+        raise KeyboardInterrupt  # that Typer took for an exit; a run's own is reported already
     return code if isinstance(code, int) else 0
 
 

@@ -30,7 +30,7 @@ def legible_json(value: Any, **options: Any) -> str:
     """JSON that says the same and steers nothing: such characters are escaped. `options` are those
     of `json.dumps`."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, **options)
-    # Half of a pair, which JSON can tell and UTF-8 cannot, becomes a question mark.
+    # Half of a pair, which JSON can determine and UTF-8 cannot, becomes a question mark.
     plain = text.encode(errors="replace").decode()
     return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
 

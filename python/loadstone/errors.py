@@ -42,7 +42,7 @@ class DeadlockError(LodeError):
 
 
 class QueryError(LodeError):
-    """A text for lode is not QUEL, means nothing, or asks for what cannot be computed; the message
+    """A text for lode is not QUEL, means nothing, or requests what cannot be computed; the message
     shows the place in the text."""
 
 

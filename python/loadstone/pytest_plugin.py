@@ -1,7 +1,7 @@
 """A fixture for pytest: a performance test that Loadstone judges. `docs/python.md` has an example.
 
 pytest finds it by its entry point once Loadstone is installed; it imports nothing before a test
-asks for it.
+requests it.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
         from loadstone.plan.variant import tactics_of
 
         if undecided not in ("fail", "skip"):
-            raise ValueError(f"undecided is {undecided!r}: say fail or skip")
+            raise ValueError(f"undecided is {undecided!r}: choose fail or skip")
         path = tmp_path / "ab.loadstone"
         usual = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
         record = loadstone.measure(on=(before, after), record=path, **{**usual, **choices})

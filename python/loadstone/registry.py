@@ -1,6 +1,6 @@
 """The installed engines, benchmarks and report formats, by entry point.
 
-Listing names imports none of them; loading imports exactly the one asked for.
+Listing names imports none of them; loading imports exactly the one requested.
 """
 
 import re

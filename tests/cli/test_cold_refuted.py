@@ -213,12 +213,12 @@ def test_a_server_that_did_not_die(desk: Desk):
     variables = undying.register(desk.folder)
     result = cells(desk, undying.NAME, **variables)[undying.NAME]
     assert_unproved(result, "the engine's end was not seen")
-    assert result.evidence[0].resident_after == 0, "its files alone would have told of nothing"
+    assert result.evidence[0].resident_after == 0, "its files alone would have shown nothing"
 
 
 @pytest.mark.usefixtures("provable")
 def test_an_engine_that_answers_without_reading_is_not_cold(desk: Desk):
-    """No page in memory, nothing read when it opened: only the counters tell."""
+    """No page in memory, nothing read when it opened: only the counters report."""
     variables = remembering.register(desk.folder)
     words = [word for word in COLD if word != "--no-limits"]
     words[words.index("select-1%-heap")] = "select-one-clustered-client"

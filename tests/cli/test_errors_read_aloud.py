@@ -1,4 +1,5 @@
-"""Errors told to a user who mistypes: in the words of the command line, and what to do instead."""
+"""Errors reported to a user who mistypes: in the words of the command line, and what to do
+instead."""
 
 import pytest
 from desk import Desk

@@ -27,15 +27,15 @@ main()
 AGAIN = """
 import loadstone.diagnostics
 
-told = loadstone.diagnostics.say
+reported = loadstone.diagnostics.say
 
 def say(text):
     os.kill(os.getpid(), {again})
-    told(text)
+    reported(text)
 
 loadstone.diagnostics.say = say
 """
-"""A second signal comes while the first is told."""
+"""A second signal comes while the first is reported."""
 
 
 def begun(

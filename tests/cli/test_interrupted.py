@@ -1,5 +1,5 @@
 """Whatever signal ends a run, at whatever point: nothing runs on, and nothing is left that is not
-told, or that `loadstone clean` does not find."""
+reported, or that `loadstone clean` does not find."""
 
 import os
 import random

@@ -29,7 +29,7 @@ STUDY = ("study", "wisconsin", "--on", "sqlite", "--rows", "1000", "--seconds", 
          "--operation", "append-indexed", "--operation", "select-1%-heap")  # fmt: skip
 BUDGET_TABLES = ("budget", "budget_thread", "budget_part", "budget_block", "budget_rung")
 LINES_MAX = 7
-"""Those that a session tells, at most, before it is killed."""
+"""Those that a session shows, at most, before it is killed."""
 STRUCK_WITHIN_S = 3.0
 """Of the last of them: more than is between two, on a machine with nothing else to do."""
 

@@ -1,4 +1,4 @@
-"""The limits of a page server: descriptors and connections. A client too many is told so; clients
+"""The limits of a page server: descriptors and connections. A client too many is refused; clients
 that are served already do not notice."""
 
 import os

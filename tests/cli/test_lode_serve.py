@@ -1,5 +1,5 @@
-"""`loadstone lode serve`: a database for several processes, until it is told to end; and a run that
-has one of its variants' databases served."""
+"""`loadstone lode serve`: a database for several processes, until it is instructed to end; and a
+run that has one of its variants' databases served."""
 
 import re
 import shlex
@@ -158,7 +158,7 @@ def test_killed_it_loses_nothing_that_was_committed(desk: Desk):
         assert again == at
         with remote.reading() as reading:
             found = numbers(reading)
-    # Of the last one nobody was told.
+    # Of the last one nobody was reported.
     assert found in ([*range(committed + 1)], [*range(committed + 2)])
 
 

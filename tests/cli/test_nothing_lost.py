@@ -77,7 +77,7 @@ def test_a_run_killed_anywhere_keeps_what_it_reported_and_is_resumed(
 def killed_somewhere(
     process: subprocess.Popen[str], lines: int, chance: random.Random
 ) -> tuple[set[tuple[str, str]], list[int]]:
-    """The cells that a run had told on stderr when SIGKILL struck, and the workers that it left
+    """The cells that a run had reported on stderr when SIGKILL struck, and the workers that it left
     alone."""
     assert process.stderr is not None
     reported = "".join(process.stderr.readline() for _ in range(lines))

@@ -68,7 +68,7 @@ def test_a_study_measures_whole_blocks_and_shows_its_map(desk: Desk, engine: str
     assert done.returncode == 0, done.stderr
     check(desk.read())
     for operation in OPERATIONS:
-        assert f"\n{operation}: " in done.stderr, "told as it ended"
+        assert f"\n{operation}: " in done.stderr, "reported as it ended"
         assert f"\n{operation} " in done.stdout
     assert f"wisconsin on {engine}" in done.stdout
     assert ": 2 switches, two-ended" in done.stdout

@@ -132,7 +132,7 @@ def test_groups_are_opened_and_three_that_act_together_are_taken_apart(desk: Des
     assert set(made[TAKEN_APART].tactics) == {"g", "h", "i"}
     assert made[TAKEN_APART].blocks > made[OPENED].blocks
     operation, switches = mapped(run, "min-heap")
-    assert not any(switches[name].group for name in "abcdfghi"), "each is told by itself"
+    assert not any(switches[name].group for name in "abcdfghi"), "each is reported by itself"
     if made[TAKEN_APART].undone:
         assert set(operation.escalate) == {"g", "h", "i"}
     else:

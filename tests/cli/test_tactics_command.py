@@ -1,4 +1,4 @@
-"""`loadstone tactics` as a user runs it: tactics, in full where the code tells it."""
+"""`loadstone tactics` as a user runs it: tactics, in full where the code shows it."""
 
 import json
 from pathlib import Path

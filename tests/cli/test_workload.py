@@ -125,7 +125,7 @@ def test_the_odd_one_of_three_fails_with_both_answers(desk: Desk) -> None:
 def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:
     ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "lode", *QUICK, "--dry-run")
     assert ran.returncode == 0, ran.stderr
-    assert "gap: lode is asked in QUEL: it has no SQL" in ran.stdout
+    assert "gap: lode executes QUEL: it has no SQL" in ran.stdout
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The engines that calibrate: any table, no answer, and exactly the time that was asked for."""
+"""The engines that calibrate: any table, no answer, and exactly the time that was requested."""
 
 from collections.abc import Callable
 from pathlib import Path

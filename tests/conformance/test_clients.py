@@ -241,7 +241,7 @@ def test_the_terms_are_the_contracts(client: Client) -> None:
         return
     assert [name for name in TERMS if not terms.get(name)] == []
     assert all(isinstance(value, str) for value in terms.values())
-    # The values asked for are the values read back, word for word: a report compares the two.
+    # The values requested are the values read back, word for word: a report compares the two.
     own_words = {"durability"} if client.name == "zodb" else set()
     for tactic in set(client.capabilities.tactics) - own_words:
         assert terms[tactic] == client.tactic(tactic), tactic

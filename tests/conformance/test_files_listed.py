@@ -1,6 +1,6 @@
 """No file that a system reads is missing from the list of those that must be cold: every variant of
 every engine and client is opened, loaded and asked, and what its processes then have open or
-mapped, as the kernel tells it, is compared with the list."""
+mapped, as the kernel shows it, is compared with the list."""
 
 import os
 import re
@@ -182,7 +182,7 @@ def assert_every_value_listed(name: str, kind: type[Engine] | None) -> None:
 
 
 def lacks(variant: Variant) -> bool:
-    """Whether this machine may lack the one value that a variant asks for, or OO1's program does:
+    """Whether this machine may lack the one value that a variant requests, or OO1's program does:
     it maps no pages, so that nothing would be detected."""
     (asked,) = variant.tactics
     may_lack = (variant.engine, *asked) in MAY_LACK or asked == ("place", "remote")

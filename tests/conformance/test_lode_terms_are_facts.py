@@ -78,7 +78,7 @@ def test_hugepages_are_what_the_kernel_was_asked_for(asked: str, tmp_path: Path)
 
 
 class Piece:
-    """A mapping, as /proc/self/smaps tells."""
+    """A mapping, as /proc/self/smaps shows."""
 
     def __init__(self, lines: list[str]) -> None:
         self.first, self.end = (int(part, 16) for part in lines[0].split()[0].split("-"))

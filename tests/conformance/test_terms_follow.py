@@ -51,7 +51,7 @@ def test_a_setting_changed_behind_the_engine_is_read_back(
 
 
 def others(system: System) -> Iterator[tuple[str, str]]:
-    """Every declared value of a tactic that was not asked for."""
+    """Every declared value of a tactic that was not requested."""
     for name, tactic in system.capabilities.tactics.items():
         numbers = ("7",) if any(value.startswith("<") for value in tactic.names) else ()
         for value in (*tactic.names, *numbers):
@@ -131,7 +131,7 @@ def test_an_index_that_is_gone_is_not_reported() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("hop", ["lookup", "join"])
 def test_a_procedure_does_what_hop_says(hop: str) -> None:
-    """Asked for ids, a procedure once joined all the same, and was told to look up."""
+    """Requested ids, a procedure once joined all the same, and was reported to look up."""
     with loaded_client(f"postgresql?hop={hop}&statement=procedure") as client:
         assert client.terms()["hop"] == hop
         assert client.terms()["statement"] == "procedure"

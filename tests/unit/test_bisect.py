@@ -48,7 +48,7 @@ def run_of(variants: Sequence[str], factor: Callable[[str], float], samples: int
 
 @pytest.fixture
 def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Search, list[int]]]:
-    """A search of all releases of an engine whose time depends on its release as told."""
+    """A search of all releases of an engine whose time depends on its release as reported."""
 
     def search(factor: Callable[[str], float], missing: str = "") -> tuple:
         sizes: list[int] = []

@@ -238,7 +238,7 @@ def test_a_break_even_that_cannot_be_reported_says_why():
     assert (one.amiss, one.cells) == (8, 8)
     for name in ("html", "md"):
         text = registry.load_report(name)().render(broken).decode()
-        assert "pays off is not told" in text, name
-        assert "pays off is not told" not in registry.load_report(name)().render(run).decode()
+        assert "pays off is not shown" in text, name
+        assert "pays off is not shown" not in registry.load_report(name)().render(run).decode()
     found = study_map(run)
     assert not unreported(run, found, break_evens(run, found))

@@ -30,7 +30,7 @@ def worker_in(folder: Path, engine: str = "sqlite") -> ClientRequests:
 
 
 def block(operation: str, first: int, count: int, **values: Any) -> TakeBlock:
-    """As the runner asks for it."""
+    """As the runner requests it."""
     texts = OPERATIONS[operation].texts[first : first + count]
     values = {"temperature": "warm", "round": 0, "warming": OPERATIONS[operation].warming} | values
     warming = tuple(Variation(-1, text, "", 0, "") for text in values.pop("warming"))

@@ -96,7 +96,7 @@ class KeepsCopy(FileEngine):
 
 
 class KeepsCopyAndDrops(FileEngine):
-    """The same, and leaves no page in the cache: no count of pages can tell."""
+    """The same, and leaves no page in the cache: no count of pages can determine."""
 
     def opened(self):
         with self.path.open("rb", buffering=0) as file:
@@ -182,7 +182,9 @@ def test_pages_that_opening_brought_in_are_evicted_again_and_reported(disk):
 @pytest.mark.parametrize("kind", [KeepsCopy, KeepsCopyAndDrops, KeepsCopyDirect, CopiesFromMapping])
 def test_a_private_copy_of_the_data_is_no_cold(disk, kind):
     found, at_clock = cooled(kind(disk))
-    assert found.resident_at_clock == at_clock == 0, "the page cache alone would have told nothing"
+    assert found.resident_at_clock == at_clock == 0, (
+        "the page cache alone would have reported nothing"
+    )
     assert not found.proved
     assert found.kept_bytes >= SIZE
     assert "in its own memory, more than 10%" in found.reason

@@ -1,5 +1,5 @@
-"""A run's own use of the machine is told apart from that of others; what cannot be told apart is
-not told at all."""
+"""A run's own use of the machine is distinguished from that of others; what cannot be distinguished
+is not reported at all."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ subprocess.run([sys.executable, "-c", {SERVER!r}])
 
 
 class Machine:
-    """One processor that only does what it is told to have done; processes are real ones."""
+    """One processor that only reports what it is made to report; processes are real ones."""
 
     def __init__(self) -> None:
         self.now_ns = self.busy_ns = 0

@@ -15,7 +15,7 @@ from loadstone.machine.volume import Volume
 
 @pytest.fixture
 def no_disks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Disks that need no rights: what the kernel would tell is what was asked for last."""
+    """Disks that need no rights: what the kernel would report is what was requested last."""
     reported = ["scratch", "all"]
     monkeypatch.setattr(Volume, "use", lambda self, kind, bandwidth: reported.__setitem__(
         slice(None), [kind, bandwidth]))  # fmt: skip
@@ -77,7 +77,7 @@ def test_disks_without_a_limit_refuse_bandwidth_alone(
 @pytest.mark.parametrize(
     ("reported", "expected"),
     [
-        (("one-disk", "all"), MirrorProbe("the kernel tells of no mirror where one was made")),
+        (("one-disk", "all"), MirrorProbe("the kernel shows no mirror where one was made")),
         (("mirrored", "all"), MirrorProbe("", "the limit is not kept")),
         (("mirrored", mirror.BANDWIDTH), MirrorProbe("")),
     ],

@@ -41,7 +41,7 @@ REPLIES = {
 
 
 class ScriptedWorker:
-    """Replies as it is told to, or raises; notes what was done to it."""
+    """Replies as it is reported to, or raises; notes what was done to it."""
 
     def __init__(self, name, reforkable=True):
         self.variant = SimpleNamespace(name=name)

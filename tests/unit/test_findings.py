@@ -117,7 +117,7 @@ SILENT = [
      spent.find,
      two(Side(10.0, counts={"client_cpu_ns": lambda ns: ns * (5 + 2 * (ns % 2)) // 10})),
      ""),
-    ("counters that are not told", spent.find, two(Side(10.0, counts={"client_cpu_ns": None})), ""),
+    ("counters not reported", spent.find, two(Side(10.0, counts={"client_cpu_ns": None})), ""),
     ("a difference too small for the counters", spent.find, two(Side(0.1, cpu=0.1), Side(0.02)),
      ""),
     ("several processors at work", spent.find, two(Side(10.0, cpu=1.8)), ""),
@@ -127,7 +127,7 @@ SILENT = [
      otherwise.find, two(Side(10.0, access="nonclustered"), Side(2.0, access="nonclustered")), ""),
     ("the fastest does not use it either",
      otherwise.find, two(Side(10.0, access="heap"), Side(2.0, access="heap")), ""),
-    ("access that is not told", otherwise.find, two(Side(10.0), Side(2.0)), ""),
+    ("access that is not reported", otherwise.find, two(Side(10.0), Side(2.0)), ""),
     ("linear growth", steep.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
     ("the difference grows with the data",
      fixed.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
@@ -135,7 +135,7 @@ SILENT = [
      two(Side(6.0, fixed_ms=3.0), scales=(10_000, 12_000)), ""),
     ("as much as the data", cold_reads.find,
      two(Side(10.0, counts={"read_bytes": 1 << 22}), temperature="cold"), ""),
-    ("bytes that are not told", cold_reads.find, two(Side(10.0), temperature="cold"), ""),
+    ("bytes that are not reported", cold_reads.find, two(Side(10.0), temperature="cold"), ""),
     ("nothing from the device", cache.find, two(Side(10.0, counts={"read_bytes": 0})), ""),
     ("the data fit the cache", cache.find,
      two(Side(10.0, counts={"read_bytes": 1 << 20}),
@@ -175,7 +175,7 @@ SILENT = [
          **AFTER_RESTARTS), ""),
     ("a difference that reading the counters could make", cold_spent.find,
      two(Side(0.1, cpu=0.1, samples=3), Side(0.02, samples=3), **AFTER_RESTARTS), ""),
-    ("processor time that is not told", cold_spent.find,
+    ("processor time that is not reported", cold_spent.find,
      two(Side(10.0, samples=3, counts={"client_cpu_ns": None}), Side(2.0, samples=3),
          **AFTER_RESTARTS), ""),
     ("a small overhead", overhead.find,
@@ -203,7 +203,7 @@ def test_a_cold_row_says_what_was_read_if_both_report_it() -> None:
     assert found.kind == "waiting" and "reads" not in found.brief
 
 
-def test_a_price_that_cannot_be_measured_is_told_as_that() -> None:
+def test_a_price_that_cannot_be_measured_is_reported_as_that() -> None:
     run = two(Side(10.0), Side(2.0, grows=0.0), scales=(10_000, 100_000), storage="heap")
     found = found_by(each_tuple.find, run)
     assert found
@@ -273,7 +273,7 @@ def test_a_share_has_an_interval_that_holds_the_truth() -> None:
 
 def budgeted(slow_parts: dict[str, int], rungs: dict[str, float], **more):
     """Both sides with a budget: the fast one's executor takes 1 ms of 1.1, the slow one's what is
-    told, in samples of 0.1 ms over 100 statements."""
+    reported, in samples of 0.1 ms over 100 statements."""
 
     def of(elapsed_ms: float, parts: dict[str, int], rungs: dict[str, float]) -> Budget:
         sampled_ns = sum(parts.values()) * 100_000
@@ -355,7 +355,7 @@ def test_a_rung_that_the_fastest_lacks_takes_it_no_longer_than_the_step_over_it(
 
 
 def test_a_step_that_could_be_as_long_beside_names_no_rung_alone() -> None:
-    """Planning takes the slowest 4.5 of 8 ms, and the fastest, which tells none, up to 1.8."""
+    """Planning takes the slowest 4.5 of 8 ms, and the fastest, which shows none, up to 1.8."""
     slow = {"empty": 0.1, "constant": 0.2, "planned": 4.7, "counted": 8.9, "uncommitted": 9.4,
             "whole": 10.0}  # fmt: skip
     fast = {"empty": 0.1, "constant": 0.2, "planned": 0.9, "counted": 2.0, "uncommitted": 2.0,

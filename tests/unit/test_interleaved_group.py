@@ -229,4 +229,4 @@ def test_an_a_a_control_that_was_added_for_its_noise_keeps_to_the_plan():
     cells = [cell("a"), cell("a#2"), cell("b")]
     medians = {"a": 1e6, "a#2": 1e6, "b": 1e6}
     assert counts(measured(cells, medians, noise=0.2, aa_control="a#2")[0])["a#2"] == 10
-    assert counts(measured(cells, medians, noise=0.2)[0])["a#2"] == 40, "one that was asked for"
+    assert counts(measured(cells, medians, noise=0.2)[0])["a#2"] == 40, "one that was requested"

@@ -1,4 +1,4 @@
-"""Which loops a plan asks for, at which rate, and what is left of them when a run is resumed."""
+"""Which loops a plan requests, at which rate, and what is left of them when a run is resumed."""
 
 import dataclasses
 

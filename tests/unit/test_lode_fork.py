@@ -18,7 +18,8 @@ from loadstone.lode import Database, DeadlockError, LodeError, connect
 
 
 def in_a_child(act: Callable[[], object]) -> str:
-    """The error that lode told a child that this process forks; empty if it was told nothing."""
+    """The error that lode reported a child that this process forks; empty if it was reported
+    nothing."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # A server has a thread, of which Python warns: that is what is tested.
@@ -270,7 +271,7 @@ from loadstone.lode import Database, LodeError
 folder = Path(sys.argv[1])
 free = os.open("/dev/null", os.O_RDONLY)
 os.close(free)
-told = set()
+reported = set()
 for more in range(12):
     resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, 4096))
     try:
@@ -278,14 +279,14 @@ for more in range(12):
         made = True
     except LodeError as error:
         made = False
-        told.add(error.message.partition(": ")[2])
+        reported.add(error.message.partition(": ")[2])
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
     left = sorted(entry.name for entry in folder.iterdir())
     assert left == (["a.lode", "a.lode-log"] if made else []), (more, left)
     for name in left:
         (folder / name).unlink()
 assert made
-print(told)
+print(reported)
 """
 
 

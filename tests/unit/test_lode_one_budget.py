@@ -1,6 +1,6 @@
 """`memory=cache`: one figure bounds what a process that asks has in memory.
 
-Each question is asked in a process of its own, whose resident set the kernel tells. Beside the
+Each question is asked in a process of its own, whose resident set the kernel shows. Beside the
 budget it has the rows on their way and what `docs/lode-query.md` names; the same question with
 memory for everything must go beyond the bound, or the test would show nothing.
 """
@@ -41,13 +41,13 @@ with Database(path, "any", **tactics) as database:
     before = resident("VmRSS")
     rows = counted(database, text)
     counters = dict(database.counters())
-    told = {
+    reported = {
         "rows": rows,
         "grown": resident("VmHWM") - before,
         "spilled": counters["query"]["spilled_bytes"],
         **{name: counters["buffer"][name] for name in ("pages_lent_max", "pages_resident_max")},
     }
-    print(json.dumps(told))
+    print(json.dumps(reported))
 """
 
 QUESTIONS: Final = {

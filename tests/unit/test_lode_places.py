@@ -128,7 +128,7 @@ def test_a_server_that_a_killed_worker_left_is_ended(tmp_path: Path):
 
 def test_a_mirror_and_a_server_exclude_each_other(tmp_path: Path):
     variant = Variant("lode", (("mirror", "idle"), ("place", "server")))
-    with pytest.raises(InputError, match="not told"):
+    with pytest.raises(InputError, match="not reported"):
         LodeEngine.check(variant)
 
 

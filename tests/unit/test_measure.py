@@ -147,7 +147,7 @@ def test_idle_states_are_disabled_until_the_end_of_the_block():
 
 def test_memory_beyond_the_machine_is_a_memory_error():
     assert _core.pretouch(1 << 16) >= 0
-    with pytest.raises(MemoryError, match="ask for less"):
+    with pytest.raises(MemoryError, match="request less"):
         _core.pretouch(1 << 60)
 
 

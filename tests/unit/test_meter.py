@@ -1,4 +1,4 @@
-"""The meter tells whose work a sample was, nothing where the system does not, and nothing that lies
+"""The meter shows whose work a sample was, nothing where the system does not, and nothing that lies
 outside of the sample."""
 
 import resource

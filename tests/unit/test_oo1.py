@@ -147,7 +147,7 @@ def test_a_measure_is_answered_by_the_database_of_its_design() -> None:
 
 
 def test_no_warm_up_has_an_input_that_is_sampled() -> None:
-    """Warmed up on its own inputs, a look-up tells how fast the processor's caches are."""
+    """Warmed up on its own inputs, a look-up shows how fast the processor's caches are."""
     for operation in BENCHMARK.operations("1992", 20_000):
         assert len(set(operation.texts)) == ITERATIONS
         assert len(set(operation.warming)) == WARMING

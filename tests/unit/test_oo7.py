@@ -82,7 +82,7 @@ def test_inputs_are_reported() -> None:
         operation.name: json.loads(BENCHMARK.input("1993-3", SMALL, operation, 0))
         for operation in BENCHMARK.operations("1993-3", SMALL)
     }
-    drawn = {name: len(values) for name, values in told.items() if values}
+    drawn = {name: len(values) for name, values in reported.items() if values}
     paths = {f"M{number}": 6 for number in range(1, 7)}
     assert drawn == {"Q1": 10, "Q4": 10, "T7": 1, "S1": 10, "S2": 10, **paths}
 

@@ -1,4 +1,5 @@
-"""A private server's process, of no engine: how it starts, ends, and is told from a stranger."""
+"""A private server's process, of no engine: how it starts, ends, and is reported from a
+stranger."""
 
 import signal
 import subprocess

@@ -135,7 +135,7 @@ def test_the_null_client_makes_every_call_and_gives_no_answer(tmp_path: Path) ->
     client.expect(Database(PARTS))
     client.load()
     calls = {measure: client.measure(measure, 1).calls for measure in supported(client)}
-    # 1,093 parts of 3,280 have their links asked for, and the start is looked up.
+    # 1,093 parts of 3,280 have their links requested, and the start is looked up.
     assert calls["traversal"] == calls["reverse"] == calls["ordered"] == 3_280 + 1_093
     assert (calls["lookup"], calls["insert"], calls["nothing"]) == (1_000, 100, 1_000)
     assert client.measure("traversal", 1).visits == 3_280

@@ -93,7 +93,7 @@ def test_a_journal_that_names_a_file_removes_none(record: Path):
 
 
 @pytest.mark.parametrize(("table", "columns", "values"), [
-    ("event", "session_id, at, kind, variant, message", f"1, '{AT}', 'told', '', ''"),
+    ("event", "session_id, at, kind, variant, message", f"1, '{AT}', 'reported', '', ''"),
     ("sample", "cell_id, ordinal, round, variation, started_ns, elapsed_ns", "1, n, 0, 0, 1, 1"),
 ])  # fmt: skip
 def test_a_record_of_too_many_rows_is_refused(

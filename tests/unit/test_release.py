@@ -1,4 +1,4 @@
-"""Another release or build of an engine: how it is named, told apart, and found."""
+"""Another release or build of an engine: how it is named, distinguished, and found."""
 
 import sys
 import sysconfig

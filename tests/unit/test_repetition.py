@@ -24,7 +24,7 @@ def test_near_and_noisy_wants_more_and_near_and_sharp_does_not():
     sharp = {"a": cell(1e6, 0.005, 10), "b": cell(1.02e6, 0.005, 10, 2)}
     assert undecided(noisy, 0.02) == {"a", "b"}
     assert not undecided(sharp, 0.02)
-    assert not undecided(noisy, 0.0), "a precision of 0 asks for nothing"
+    assert not undecided(noisy, 0.0), "a precision of 0 requests nothing"
 
 
 def test_only_those_that_stand_in_an_undecided_comparison():

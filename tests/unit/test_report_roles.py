@@ -215,7 +215,7 @@ def test_equal_terms_are_marked_nowhere() -> None:
 def test_a_variant_that_does_not_report_a_term_departs_from_those_that_do() -> None:
     run = reported(make_oo1_run(), *DURABILITY[1:], Term("sqlite", "durability", "full", None))
     found = summarise(run).figures["insert|sqlite|20000|warm"].unequal
-    assert [term.words for term in found] == ["durability: not told, not full"]
+    assert [term.words for term in found] == ["durability: not reported, not full"]
 
 
 def test_a_row_has_its_own_participants() -> None:

@@ -67,7 +67,7 @@ def shown(run: Run, width: int = 120) -> str:
 def test_each_loop_model_has_a_table_and_every_percentile_names_it():
     closed, opened = users_tables(run_of(POINT, CLOSED))
     assert as_dict(opened) == {
-        "operation": "look", "variant": "sqlite", "users": "8", "status": "ok", "asked/s": "300",
+        "operation": "look", "variant": "sqlite", "users": "8", "status": "ok", "requests/s": "300",
         "answered/s": "300", "open p50": "1.00 ms", "open p90": "3.00 ms", "open p99": "50.0 ms",
         "open p99.9": "55.0 ms", "open p99.99": ABSENT, "open max": "60.0 ms",
         "open lag p99": "49.0 ms", "late": "7", "skipped": "1",

@@ -142,7 +142,7 @@ def test_noise_is_the_difference_between_rounds() -> None:
         for result in run.results
         if result.cell.variant != AA_CONTROL
     )
-    # A run that has an A/A control tells noise by it, or not at all.
+    # A run that has an A/A control shows noise by it, or not at all.
     assert judged(replace(run, results=shaped)).repeat_difference is None
     run = replace(
         run,

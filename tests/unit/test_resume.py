@@ -1,4 +1,5 @@
-"""The work of `--resume` on a record before anything is measured; and how a study's end is told."""
+"""The work of `--resume` on a record before anything is measured; and how a study's end is
+reported."""
 
 from dataclasses import replace
 
@@ -116,7 +117,7 @@ ENDS = {
 
 @pytest.mark.parametrize(("statuses", "code"), ENDS.values(), ids=ENDS.keys())
 def test_a_study_is_judged_by_its_effects(record, statuses, code, capsys):
-    """A base alone tells nothing of any switch."""
+    """A base alone shows nothing of any switch."""
     assert session._judged(ended(record, statuses)) == code
     reported = "no effect of this study has a figure in order" in capsys.readouterr().err
     assert reported == (code == Exit.NOTHING_USABLE)

@@ -1,4 +1,4 @@
-"""A signal that ends a run while it is planned, before there is a record, is told."""
+"""A signal that ends a run while it is planned, before there is a record, is reported."""
 
 import os
 import signal

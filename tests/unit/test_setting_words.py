@@ -1,4 +1,4 @@
-"""When a reading is the value that was asked for, in an engine's other words."""
+"""When a reading is the value that was requested, in an engine's other words."""
 
 import pytest
 

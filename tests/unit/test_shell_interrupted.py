@@ -1,4 +1,4 @@
-"""The outcome that the shell tells of a statement after Ctrl-C: true in each case."""
+"""The outcome that the shell describes a statement after Ctrl-C: true in each case."""
 
 from concurrent.futures import Future
 

@@ -140,7 +140,7 @@ def test_the_strongest_effects_report_the_work_behind_them() -> None:
     (reported,) = re.findall(r"min-heap, durability full → none: .*", text)
     assert reported.endswith("; same plan; written to storage 8.00 KiB → 0 B")
     (other,) = re.findall(r"select-1%-heap, cache 256 MiB → 1.00 MiB: .*", text)
-    assert other.endswith("plan"), "what is counted alike is not told"
+    assert other.endswith("plan"), "what is counted alike is not reported"
 
 
 def test_a_bound_is_reported_as_one_and_never_as_a_figure() -> None:
@@ -177,7 +177,7 @@ def test_costs_and_counts_do_not_make_another_plan() -> None:
 
 
 def test_how_a_plan_is_executed_is_no_part_of_it():
-    """Else no effect of compiling could be told as one with the same plan."""
+    """Else no effect of compiling could be reported as one with the same plan."""
     plan = "1. scan a is parts_heap_3360\n     rows (a.pnum) (about 3360 rows)\n"
     compiled = plan + "pipeline 1 is compiled to 1 function of 260 bytes, which call: like\n"
     assert shape(compiled) == shape(plan)

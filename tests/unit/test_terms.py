@@ -10,7 +10,7 @@ from loadstone.record.model import Run, Term
 
 
 def with_terms(*reported: tuple[str, str, str]) -> Run:
-    """The fixture's run with nothing told but (variant, key, reading)."""
+    """The fixture's run with nothing reported but (variant, key, reading)."""
     return replace(
         make_run(ALL[:1]), terms=tuple(Term(v, key, None, reading) for v, key, reading in reported)
     )

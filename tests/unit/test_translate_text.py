@@ -1,4 +1,4 @@
-"""QUEL to SQL: the text, where the dialects differ, and what is told of a program that has none."""
+"""QUEL to SQL: the text, where the dialects differ, and the reason for a program that has none."""
 
 import duckdb
 import pytest

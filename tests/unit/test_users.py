@@ -65,7 +65,7 @@ def work(engine, clock=None, model="closed", users=1, requests=None, **values):
 
 
 class Answering(ArtificialEngine):
-    """Answers with its rows, as often as it is told to; afterwards it refuses."""
+    """Answers with its rows, as often as it is reported to; afterwards it refuses."""
 
     name = "answering"
     capabilities = Capabilities(structures=IMAGINED)

@@ -42,7 +42,7 @@ def test_the_first_reason_against_an_engines_start_stays(worker):
     for failure in range(REPLACEMENTS_MAX + 5):
         worker.replace([], 10, None, recorder, WorkerDiedError(f"failure {failure}"))
         assert "disk is full" in worker.given_up
-    assert [event.kind for event in events] == ["worker lost", "given up"], "each is told once"
+    assert [event.kind for event in events] == ["worker lost", "given up"], "each is reported once"
     with pytest.raises(WorkerDiedError, match="disk is full"):
         worker.ask(Restart())
 

@@ -1,5 +1,5 @@
 """Answers of engines in one form: equal data are equal, a change is seen, order counts where it was
-asked for."""
+requested."""
 
 import datetime as dt
 import random

@@ -70,7 +70,7 @@ impl Bare {
     }
 
     unsafe fn column<T: Copy>(&self, chunk: Pointer, column: u64, row: usize) -> T {
-        // SAFETY: the statements' columns are of the types that are asked for, without NULLs.
+        // SAFETY: the statements' columns are of the types that are requested, without NULLs.
         unsafe {
             let vector = (self.chunk_vector)(chunk, column);
             *(self.vector_data)(vector).cast::<T>().add(row)

@@ -97,7 +97,7 @@ pub fn within_transaction<C: Transactions, T>(
     written.and_then(|done| driver.commit().map(|()| done)).inspect_err(|_| give_up(driver))
 }
 
-/// After an error, which is the one to tell of: that of the rollback is dropped.
+/// After an error, which is the one to report: that of the rollback is dropped.
 fn give_up<C: Transactions>(driver: &mut C) {
     _ = driver.rollback();
 }

@@ -28,7 +28,7 @@ pub enum ClientError {
     Missing {
         /// The engine's name.
         engine: &'static str,
-        /// The part asked for.
+        /// The part requested.
         id: u32,
     },
     /// The engine returned something that is no part and no connection.

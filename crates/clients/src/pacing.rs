@@ -1,4 +1,4 @@
-//! When the requests of concurrent users begin, whatever these ask for.
+//! When the requests of concurrent users begin, whatever these request.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -23,7 +23,7 @@ pub trait CallingProgram<M>: Send {
         meter: &Meter,
     ) -> Result<Outcome, ClientError>;
 
-    /// The same with an engine in this process, or where nobody asks for its server's work.
+    /// The same with an engine in this process, or where nobody requests its server's work.
     fn measure(&mut self, measure: M, iteration: u32) -> Result<Outcome, ClientError> {
         self.metered(measure, iteration, &Meter::default())
     }

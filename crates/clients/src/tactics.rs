@@ -87,7 +87,7 @@ impl Tactics {
         Some(self.pairs.remove(position).1)
     }
 
-    /// An error if a tactic was given that no [`Self::take`] asked for.
+    /// An error if a tactic was given that no [`Self::take`] requested.
     pub(crate) fn finish(self) -> Result<(), ClientError> {
         match self.pairs.into_iter().next() {
             None => Ok(()),

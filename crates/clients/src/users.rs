@@ -1,4 +1,4 @@
-//! Concurrent users, whatever they ask for: threads that begin at one moment, each with a driver
+//! Concurrent users, whatever they request: threads that begin at one moment, each with a driver
 //! of its own.
 
 use std::thread;
@@ -37,7 +37,7 @@ impl<C: Send> Drivers<C> {
     }
 
     /// Let each loose in a thread of its own. Readers share a queue of starts, and so do writers;
-    /// each is told its number among its kind.
+    /// each is reported its number among its kind.
     pub fn let_loose<R: Send, W: Send>(
         self,
         engine: &'static str,

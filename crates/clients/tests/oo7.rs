@@ -213,7 +213,7 @@ fn an_unknown_name_is_answered_with_the_known_ones() {
     assert!(ENGINES.iter().all(|engine| unknown.contains(engine)), "{unknown}");
     assert!(reported(("sqlite", &[("access", "hash")])).contains("access=rowid"));
     assert!(reported(("sqlite", &[("access", "objects")])).contains("row ids"));
-    assert!(reported(("memory", &[("prefetch", "on")])).contains("nobody asks ahead"));
+    assert!(reported(("memory", &[("prefetch", "on")])).contains("are not prefetched"));
     assert!(reported(("lode", &[("access", "hash")])).contains("with references"));
     assert!(reported(("lode", &[("prefetch", "on")])).contains("by itself"));
     assert!(Measure::named("T11").unwrap_err().to_string().contains("T10"));

@@ -122,11 +122,11 @@ fn plain_structures_and_other_operations_have_one_user() {
     let refused =
         |client: &mut dyn Client, users: &Users| client.users(users).unwrap_err().to_string();
     let mut memory = loaded(&folder, ("memory", &[]));
-    let told = refused(&mut *memory, &users((Measure::M1, 2), (Measure::M2, 0)));
-    assert!(told.contains("no concurrency control"), "{told}");
+    let reported = refused(&mut *memory, &users((Measure::M1, 2), (Measure::M2, 0)));
+    assert!(reported.contains("no concurrency control"), "{reported}");
     let mut sqlite = loaded(&folder, VARIANTS[0]);
-    let told = refused(&mut *sqlite, &users((Measure::M1, 1), (Measure::T2b, 1)));
-    assert!(told.contains("M1 to M6"), "{told}");
+    let reported = refused(&mut *sqlite, &users((Measure::M1, 1), (Measure::T2b, 1)));
+    assert!(reported.contains("M1 to M6"), "{reported}");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn serve(folder: &Path, tactics: &str) -> Server {
 /// The folder of the server that this program is, when it is started once more.
 const SERVED: &str = "LOADSTONE_TEST_OO7_SERVED";
 
-/// The server to be killed, in a process of its own; nothing where nobody asks for it.
+/// The server to be killed, in a process of its own; nothing where nobody requests it.
 #[test]
 fn serves_until_it_is_killed() {
     let Some(folder) = std::env::var_os(SERVED) else { return };
@@ -193,9 +193,9 @@ fn server_process(folder: &Path) -> (Killed, String) {
         .stdout(Stdio::piped())
         .spawn()
         .expect("this program can be started");
-    let told = BufReader::new(child.stdout.take().expect("it is piped"));
+    let reported = BufReader::new(child.stdout.take().expect("it is piped"));
     let killed = Killed(child);
-    let mut lines = told.lines().map(|line| line.expect("it writes text"));
+    let mut lines = reported.lines().map(|line| line.expect("it writes text"));
     let address = lines.find_map(|line| line.strip_prefix(SERVING).map(str::to_owned));
     (killed, address.expect("it says where"))
 }

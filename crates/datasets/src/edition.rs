@@ -1,4 +1,4 @@
-//! An edition of a benchmark's database, and the errors of asking for one.
+//! An edition of a benchmark's database, and the errors of requesting one.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ pub enum DatasetError {
     /// No edition of that benchmark and name.
     #[error("no data for {benchmark} {edition}; there is: {known}")]
     UnknownEdition {
-        /// The benchmark asked for.
+        /// The benchmark requested.
         benchmark: String,
-        /// The edition asked for.
+        /// The edition requested.
         edition: String,
         /// The editions that exist, separated by commas.
         known: String,
@@ -21,11 +21,11 @@ pub enum DatasetError {
     /// The edition has no relation of that name.
     #[error("{benchmark} {edition} has no relation '{relation}'; it has: {known}")]
     UnknownRelation {
-        /// The benchmark asked for.
+        /// The benchmark requested.
         benchmark: &'static str,
-        /// The edition asked for.
+        /// The edition requested.
         edition: &'static str,
-        /// The relation asked for.
+        /// The relation requested.
         relation: String,
         /// The relations that exist, separated by commas.
         known: String,
@@ -33,11 +33,11 @@ pub enum DatasetError {
     /// The scale lies outside what the edition's rule covers.
     #[error("{benchmark} {edition} is defined for {rows_min} to {rows_max} rows, not {rows}")]
     RowsOutOfRange {
-        /// The benchmark asked for.
+        /// The benchmark requested.
         benchmark: &'static str,
-        /// The edition asked for.
+        /// The edition requested.
         edition: &'static str,
-        /// The scale asked for.
+        /// The scale requested.
         rows: u64,
         /// Smallest scale.
         rows_min: u64,
@@ -47,11 +47,11 @@ pub enum DatasetError {
     /// The scale lies between two that the edition's rule defines.
     #[error("{benchmark} {edition} is defined for {rule}, not for {rows}")]
     RowsOffStep {
-        /// The benchmark asked for.
+        /// The benchmark requested.
         benchmark: &'static str,
-        /// The edition asked for.
+        /// The edition requested.
         edition: &'static str,
-        /// The scale asked for.
+        /// The scale requested.
         rows: u64,
         /// The scales that there are.
         rule: &'static str,
@@ -59,11 +59,11 @@ pub enum DatasetError {
     /// The seed is no state of the edition's generator.
     #[error("{benchmark} {edition} has seeds up to {seed_max}, not {seed}")]
     SeedOutOfRange {
-        /// The benchmark asked for.
+        /// The benchmark requested.
         benchmark: &'static str,
-        /// The edition asked for.
+        /// The edition requested.
         edition: &'static str,
-        /// The seed asked for.
+        /// The seed requested.
         seed: u64,
         /// Largest seed.
         seed_max: u64,

@@ -73,7 +73,7 @@ pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
     &text[..text.len() - blanks]
 }
 
-/// Rows of a relation as batches, each made when it is asked for.
+/// Rows of a relation as batches, each made when it is requested.
 pub struct Batches {
     source: Arc<dyn Source>,
     schema: SchemaRef,

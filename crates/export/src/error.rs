@@ -18,7 +18,7 @@ pub enum ExportError {
     /// Part numbers count from 1.
     #[error("part {part} of {part_count} does not exist; parts are 1 to {part_count}")]
     Part {
-        /// The part asked for.
+        /// The part requested.
         part: u64,
         /// Of how many.
         part_count: u64,
@@ -43,7 +43,7 @@ pub enum ExportError {
     Compression {
         /// The format.
         format: Format,
-        /// The compression asked for.
+        /// The compression requested.
         compression: Compression,
         /// The values that the format has, separated by commas.
         allowed: String,

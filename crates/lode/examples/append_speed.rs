@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(io::stderr(), "append_speed: {error}");
             ExitCode::FAILURE
         }

@@ -5,7 +5,7 @@
 //! nine in ten lead to one of the nearest hundredth, and a hash index on their ids. Then, ROUNDS
 //! (9) times under each set of tactics, alternating, cold every time: opens the database; looks
 //! 1,000 random parts up, or visits 3,280 from one of them. Prints the medians of the times, and
-//! bytes that the device was asked for, in pages: for opening; and for the visits, beside the pages
+//! bytes that the device was requested, in pages: for opening; and for the visits, beside the pages
 //! that hold what was visited, and how many times these they are. The files stay, for the next run.
 
 use std::collections::HashSet;
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(io::stderr(), "cold_objects: {error}");
             ExitCode::FAILURE
         }

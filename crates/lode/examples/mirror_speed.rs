@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(io::stderr(), "mirror_speed: {error}");
             ExitCode::FAILURE
         }

@@ -17,7 +17,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const COUNT: u64 = 20_000;
 
 /// Repetitions that are timed together: so few that most are done before another process runs. The
-/// median of them is told.
+/// median of them is reported.
 const SLICE: u64 = 500;
 
 fn main() -> Outcome<()> {

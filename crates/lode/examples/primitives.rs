@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(io::stderr(), "primitives: {error}");
             ExitCode::FAILURE
         }

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(io::stderr(), "scan_bandwidth: {error}");
             ExitCode::FAILURE
         }
@@ -176,7 +176,7 @@ fn plain(path: &Path, depth: usize) -> Outcome<Reading> {
     Ok(Reading { bytes: requests * REQUEST_BYTES as u64, elapsed_ns: now_ns() - start_ns })
 }
 
-/// Ask for a part of the file, by its number.
+/// Request a part of the file, by its number.
 fn ask(ring: &mut IoUring, file: &File, part: u64, buffer: usize) -> Outcome<()> {
     let into = BUFFERS[buffer].0.as_ptr().cast::<u8>().cast_mut();
     let read = opcode::Read::new(types::Fd(file.as_raw_fd()), into, REQUEST_BYTES as u32);

@@ -103,7 +103,7 @@ pub fn create(pages: &mut impl PageWrite, name: &str, kind: FileKind) -> Result<
     create_beside(pages, &files, name, kind)
 }
 
-/// The same beside the files that there are, for a caller that has just asked for [`all`].
+/// The same beside the files that there are, for a caller that has just requested [`all`].
 pub(crate) fn create_beside(
     pages: &mut impl PageWrite,
     files: &[Entry],

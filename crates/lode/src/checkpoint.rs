@@ -34,7 +34,7 @@ impl Shared {
     }
 
     /// After a transaction: a checkpoint if the log has become long and nobody makes one. A failure
-    /// is told by what is done next, because the transaction has ended well.
+    /// is reported by what is done next, because the transaction has ended well.
     pub(crate) fn checkpoint_if_due(&self) {
         let end = self.changes.log().end().0;
         let due = end.saturating_sub(self.checkpoint_end.load(Ordering::Relaxed));
@@ -46,7 +46,7 @@ impl Shared {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        // `Changes` has been told, and every operation asks it.
+        // `Changes` has been reported, and every operation asks it.
         let _ = self.make_checkpoint();
     }
 
@@ -80,8 +80,8 @@ impl Shared {
         let log = self.changes.log();
         // Before a page is written, because of the transactions that run now something may be
         // logged meanwhile that takes it back. All that it logs must be read then, from its
-        // beginning to its end, which may be close: it may have been told that it is committed when
-        // the pages are there.
+        // beginning to its end, which may be close: it may have been reported that it is committed
+        // when the pages are there.
         let writers = self.active.writers();
         // Whatever was logged before this is in pages that are written now.
         let start = log.end();

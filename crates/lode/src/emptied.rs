@@ -1,8 +1,8 @@
 //! Pages that are empty and should not be.
 //!
 //! A page that was never written is zeros, and so is one that something overwrote with zeros: the
-//! bytes do not tell them apart, and zeros need no checksum. The space pages do: a page that a file
-//! has in use was given its kind when it was allocated, so that it is never of kind 0. A
+//! bytes do not distinguish them, and zeros need no checksum. The space pages do: a page that a
+//! file has in use was given its kind when it was allocated, so that it is never of kind 0. A
 //! reader that comes to a page of kind 0 asks here, and no other: it costs reading the space page.
 
 use crate::catalog;

@@ -169,7 +169,7 @@ pub enum LodeError {
     /// A record, object or file that is not there.
     #[error("there is no {what}")]
     Missing {
-        /// The thing asked for.
+        /// The thing requested.
         what: String,
     },
     /// A name that is taken.
@@ -234,7 +234,7 @@ fn advice(source: &io::Error) -> &'static str {
 pub type Result<T, E = LodeError> = std::result::Result<T, E>;
 
 impl LodeError {
-    /// An error of the operating system while `doing` something; a full disk is told as such.
+    /// An error of the operating system while `doing` something; a full disk is reported as such.
     pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

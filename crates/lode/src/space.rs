@@ -77,7 +77,7 @@ pub fn allocate(
     change_entry(pages, geometry, place, taken)?;
     pages.write(page, |bytes| {
         if bytes[page::offset::KIND] != PageKind::Free as u8 {
-            return Err(LodeError::corrupt_page(page, "it is in use but its extent says free"));
+            return Err(LodeError::corrupt_page(page, "it is in use but free in its extent"));
         }
         page::format(bytes, kind, file);
         Ok(())
@@ -109,7 +109,7 @@ pub fn free(pages: &mut impl PageWrite, extent_pages: u32, page: PageNumber) -> 
 fn mark_free(bytes: &mut PageMut<'_>, page: PageNumber, file: FileNumber) -> Result<()> {
     let owner = page::u32_at(bytes, page::offset::FILE);
     if owner != file || bytes[page::offset::KIND] == PageKind::Free as u8 {
-        let how = format!("it says file {owner} but its extent belongs to file {file}");
+        let how = format!("its header names file {owner} but its extent belongs to file {file}");
         return Err(LodeError::corrupt_page(page, how));
     }
     bytes.put_u8(page::offset::KIND, PageKind::Free as u8);
@@ -137,7 +137,7 @@ pub fn last_page(pages: &impl PageRead, extent_pages: u32, file: FileNumber) -> 
     Ok(last)
 }
 
-/// The space page that tells of a page. Who is going to allocate or free locks it exclusive at
+/// The space page that describes a page. Who is going to allocate or free locks it exclusive at
 /// once: two who only shared it, and then both wanted more, would be a deadlock.
 pub fn space_page_of(extent_pages: u32, page: PageNumber) -> Result<PageNumber> {
     let geometry = Geometry::of(extent_pages)?;

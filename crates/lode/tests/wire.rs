@@ -42,13 +42,13 @@ unsafe impl GlobalAlloc for Counting {
         let taken = TAKEN.get() + layout.size() as isize;
         TAKEN.set(taken);
         TAKEN_MOST.set(TAKEN_MOST.get().max(taken));
-        // SAFETY: the caller keeps what `alloc` asks for.
+        // SAFETY: the caller keeps what `alloc` requests.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         TAKEN.set(TAKEN.get() - layout.size() as isize);
-        // SAFETY: the caller keeps what `dealloc` asks for, and all memory came from the system.
+        // SAFETY: the caller keeps what `dealloc` requests, and all memory came from the system.
         unsafe { System.dealloc(at, layout) }
     }
 }

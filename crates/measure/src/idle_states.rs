@@ -14,7 +14,7 @@ pub struct IdleStates {
 }
 
 impl IdleStates {
-    /// Ask for a wake-up latency of 0 us (Linux `Documentation/power/pm_qos_interface`).
+    /// Request a wake-up latency of 0 us (Linux `Documentation/power/pm_qos_interface`).
     pub fn disable() -> Self {
         let opened = OpenOptions::new().write(true).open(DEVICE).and_then(|mut device| {
             device.write_all(&0_i32.to_ne_bytes())?;

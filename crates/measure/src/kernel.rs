@@ -75,7 +75,7 @@ fn mincore_window(file: &File, offset: u64, bytes: usize, flags: &mut [u8]) -> i
     }
 }
 
-/// Ask for reclaim of a range of this process's memory (Linux 5.4).
+/// Request reclaim of a range of this process's memory (Linux 5.4).
 pub fn page_out(start: usize, length: usize) -> io::Result<()> {
     let address = ptr::with_exposed_provenance_mut(start);
     #[expect(unsafe_code, reason = "advice on memory is unsafe by nature")]
@@ -139,7 +139,7 @@ mod tests {
             file.write_all_at(b"x", offset).expect("four pages");
         }
         let counted = mincore(&file, length).expect("ours to look at");
-        // A file system may cache more than the page asked for, but both must see the same.
+        // A file system may cache more than the page requested, but both must see the same.
         assert!(counted >= 4, "{counted}");
         if let Ok(reported) = cachestat(&file, length)
             && reported > 0

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::kernel;
 
-/// A mapping of a file, as `/proc/PID/smaps` tells it; `/proc/PID/maps` tells no resident bytes.
+/// A mapping of a file, as `/proc/PID/smaps` shows it; `/proc/PID/maps` shows no resident bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mapping {
     start: usize,

@@ -11,15 +11,15 @@ const CHUNK_BYTES: usize = 64 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
     /// More than the machine can give without swapping or killing somebody.
-    #[error("{asked_bytes} bytes asked but {available_bytes} available: ask for less")]
+    #[error("{asked_bytes} bytes requested but {available_bytes} available: request less")]
     TooMuch {
-        /// The memory asked for.
+        /// The memory requested.
         asked_bytes: usize,
         /// `MemAvailable`.
         available_bytes: usize,
     },
     /// The allocator refused.
-    #[error("{0} bytes could not be allocated: ask for less, or raise the limit (ulimit -v)")]
+    #[error("{0} bytes could not be allocated: request less, or raise the limit (ulimit -v)")]
     Refused(usize),
 }
 

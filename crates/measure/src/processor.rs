@@ -16,7 +16,7 @@ pub struct ProcessorTimes {
     pub stolen_ns: u128,
 }
 
-/// The times now; `None` where the system does not tell (`/proc/stat`).
+/// The times now; `None` where the system does not report (`/proc/stat`).
 pub fn processor_times() -> Option<ProcessorTimes> {
     let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
     parse(&fs::read_to_string("/proc/stat").ok()?, tick_ns.into())

@@ -36,7 +36,7 @@ pub struct Residency {
     pub method: Method,
 }
 
-/// Residency of a regular file. Fails where neither method can tell.
+/// Residency of a regular file. Fails where neither method can determine.
 ///
 /// A zero from `cachestat` is believed only when `mincore` sees nothing either: on a stacked file
 /// system (overlayfs, under every container) `cachestat` looks at the upper file, which has no

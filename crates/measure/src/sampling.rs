@@ -7,11 +7,12 @@
 //! Each thread gets an event of the kernel's software CPU clock, which notes after every period of
 //! its CPU time at which address it is. What the threads start later, threads and processes, is
 //! followed as well (`inherit`); a thread that starts while the sampler does may be missed. Buffers
-//! are read, and addresses looked up, outside the stretches: samples are told apart by their times.
+//! are read, and addresses looked up, outside the stretches: samples are distinguished by their
+//! times.
 //!
-//! From one taking to the next each event has a sample for every period that it counted, and tells
+//! From one taking to the next each event has a sample for every period that it counted, and shows
 //! its part of the next: so the samples stand for a known CPU time, which the threads' own clocks
-//! must tell as well. That share of the time of the stretches, however short they are, is divided
+//! must report as well. That share of the time of the stretches, however short they are, is divided
 //! between the samples within them.
 //!
 //! A sample in the kernel stands at the function that ran, or, where interrupts were off, at the
@@ -114,7 +115,8 @@ pub struct Count {
 
 impl Sampler {
     /// Follow all threads of this process, and those of the servers with their children. Never
-    /// fails: where there are no samples, `reason` says why, and the threads' times are told still.
+    /// fails: where there are no samples, `reason` says why, and the threads' times are reported
+    /// still.
     pub fn start(servers: &[u32], frequency_hz: u32) -> Self {
         Self::start_with(servers, frequency_hz, &event::open)
     }
@@ -246,8 +248,8 @@ impl Sampler {
         Some(reported_ns as f64 / spent_ns.max(1) as f64)
     }
 
-    /// Empty the buffers, and tell what is left of periods that are not over. Again where one ended
-    /// meanwhile: its sample would be missed, or counted twice.
+    /// Empty the buffers, and report what is left of periods that are not over. Again where one
+    /// ended meanwhile: its sample would be missed, or counted twice.
     fn unfinished_ns_drained(&mut self) -> u64 {
         let mut before = self.counted();
         for _ in 0..DRAINS_MAX {

@@ -9,7 +9,7 @@ use crate::clock;
 /// it.
 ///
 /// It follows the frequency and what a hypervisor takes away, so two calls apart
-/// in time tell of drift. A thread that was preempted meanwhile shows too.
+/// in time describe drift. A thread that was preempted meanwhile shows too.
 pub fn spin_ns(iterations: u64) -> u64 {
     let start_ns = clock::now_ns();
     // Both ends hidden from the optimiser, which could compute or drop the chain otherwise.

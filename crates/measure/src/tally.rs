@@ -1,18 +1,18 @@
 //! The requests of one loop: how long they took, how late they began, how many never did. Latency
-//! counts from when a request was due, so that those which had to wait for a stalled engine tell of
-//! it (Tene's "coordinated omission").
+//! counts from when a request was due, so that those which had to wait for a stalled engine
+//! describe it (Tene's "coordinated omission").
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-/// A percentile is told to 0.1 %.
+/// A percentile is reported to 0.1 %.
 const DIGITS: u8 = 3;
 
 /// A request that began later than this after it was due was late. Above what a timer needs to
 /// wake a thread, below what a user would call a pause.
 pub const LATE_NS: u64 = 1_000_000;
 
-/// Why a request cannot be counted, or a percentile not be told.
+/// Why a request cannot be counted, or a percentile not be reported.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum TallyError {
     /// The clock would have run backwards.
@@ -95,7 +95,7 @@ impl Tally {
         at(&self.lag, percentile)
     }
 
-    /// The same of the time from actual start to end: what a closed loop would have told.
+    /// The same of the time from actual start to end: what a closed loop would have reported.
     pub fn service_ns(&self, percentile: f64) -> Result<Option<u64>, TallyError> {
         at(&self.service, percentile)
     }

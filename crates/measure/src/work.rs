@@ -12,7 +12,7 @@
 use crate::counters::{self, StorageBytes};
 use crate::kernel::process_cpu_ns;
 
-/// Differences over a stretch; `None` where the system does not tell.
+/// Differences over a stretch; `None` where the system does not report.
 ///
 /// The client is this process; the servers are those that the meter was given, with their children.
 /// The bytes are those of the processes that hold the data: the servers, or this one.
@@ -103,7 +103,7 @@ fn own_ns() -> Option<u64> {
     process_cpu_ns(std::process::id())
 }
 
-/// `None` for nobody, and where one of them does not tell.
+/// `None` for nobody, and where one of them does not report.
 fn sum<T: std::iter::Sum>(pids: &[u32], read: fn(u32) -> Option<T>) -> Option<T> {
     if pids.is_empty() { None } else { pids.iter().map(|&pid| read(pid)).sum() }
 }

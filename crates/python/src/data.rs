@@ -17,7 +17,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
-/// Progress is told, and signals are looked for, at most this often.
+/// Progress is reported, and signals are looked for, at most this often.
 const PROGRESS_INTERVAL_NS: u64 = 100_000_000;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -98,7 +98,7 @@ impl Oracle {
             steps.push(checker.statement(statement).map_err(|fault| fault.meaning(source))?);
         }
         let Some(last) = program.iter().rposition(asks) else {
-            let fault = Fault::new(Span { start: 0, end: 0 }, "the program asks nothing")
+            let fault = Fault::new(Span { start: 0, end: 0 }, "the program has no query")
                 .expecting("expected a retrieve, append, replace or delete");
             return Err(fault.meaning(source));
         };

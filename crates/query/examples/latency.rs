@@ -22,14 +22,14 @@ const RUNS_DEFAULT: usize = 20_000;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Does something with one key, and tells how many tuples it was.
+/// Does something with one key, and shows how many tuples it was.
 type Act<'a> = dyn Fn(i64) -> Outcome<usize> + 'a;
 
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(stderr(), "latency: {error}");
             ExitCode::FAILURE
         }

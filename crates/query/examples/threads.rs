@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody else to be told.
+            // There is nobody else to be reported.
             let _ = writeln!(stderr(), "threads: {error}");
             ExitCode::FAILURE
         }
@@ -137,7 +137,7 @@ fn least(values: &[f64]) -> f64 {
 
 /// The time of a statement, its rows taken, and the processor's.
 fn elapsed(database: &Database, statement: &Statement) -> Outcome<(f64, f64)> {
-    let cpu = || cpu_ns(id()).ok_or("the kernel tells no processor time");
+    let cpu = || cpu_ns(id()).ok_or("the kernel shows no processor time");
     let (started, cpu_before) = (now_ns(), cpu()?);
     if let Answer::Rows(mut rows) = database.run(statement, &[])? {
         while let Some(tuples) = rows.next_tuples()? {

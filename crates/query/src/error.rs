@@ -68,7 +68,7 @@ pub enum QueryError {
         /// Its words.
         what: String,
     },
-    /// The program's caller asked for its end.
+    /// The program's caller requested its end.
     #[error("the query was cancelled")]
     Cancelled,
     /// A file for spilled tuples cannot be written or read.

@@ -1,5 +1,5 @@
 """The words on the answers to a user's statements: that engines agree on them, or that nothing
-was there to compare with; never that they are right, which only an oracle could tell."""
+was there to compare with; never that they are right, which only an oracle could determine."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def _clauses(run: Run) -> Iterator[Clause]:
 
 
 def _unordered(run: Run) -> frozenset[str]:
-    """The statements that ask for an order of which not all can be seen in the answer."""
+    """The statements that request an order of which not all can be seen in the answer."""
     statements = run.plan.workload.statements if run.plan.workload is not None else ()
     return frozenset(one.name for one in statements if one.order_unchecked)
 

@@ -95,7 +95,7 @@ def break_evens(run: Run, found: StudyMap) -> tuple[Paying, ...]:
 @dataclass(frozen=True, slots=True)
 class Unreported:
     """An operation that was studied at several scales with more than two values of a tactic, and of
-    which nothing is told: so many of its cells at the smallest and the largest scale are out of
+    which nothing is reported: so many of its cells at the smallest and the largest scale are out of
     order, or were not measured."""
 
     operation: str
@@ -106,7 +106,7 @@ class Unreported:
 
 
 def unreported(run: Run, found: StudyMap, paying: Sequence[Paying]) -> tuple[Unreported, ...]:
-    """Where break-evens were asked for and `paying`, the run's, has none; and why."""
+    """Where break-evens were requested and `paying`, the run's, has none; and why."""
     tactics = dict.fromkeys(each.tactic for each in found.study.switches if each.further)
     reported = {(one.operation, one.tactic) for one in paying}
     fit = {r.cell.key for r in run.results if r.status in BELIEVED and r.samples}

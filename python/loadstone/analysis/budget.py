@@ -33,7 +33,7 @@ NAMES = {
 UNSEEN = {PROGRAMS: "kernel, and what chance left", NOTHING: "on the CPU"}
 """The name of the residual where the sampler did not see all."""
 SHOWN_SHARE_MIN = 0.01
-"""Rows that are smaller for every engine are told together."""
+"""Rows that are smaller for every engine are reported together."""
 SEEN_SHARE_MIN = 0.0005
 """A tenth of a sample of a cell: less is a remainder of arithmetic."""
 FUNCTIONS_SHOWN = 5
@@ -133,13 +133,14 @@ class OperationBudget:
 
     @property
     def names_shown(self) -> tuple[tuple[str, str], ...]:
-        """Those of rows with a notable share of some engine's time, which are told one by one."""
+        """Those of rows with a notable share of some engine's time, which are reported one by
+        one."""
         notable = {row.key for cell in self.cells for row in cell.rows if is_notable(row.share)}
         return tuple(key for key in self.names if key in notable)
 
 
 def is_notable(share: float) -> bool:
-    """Whether a share is told by itself."""
+    """Whether a share is reported by itself."""
     return abs(share) >= SHOWN_SHARE_MIN
 
 

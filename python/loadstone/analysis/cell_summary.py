@@ -174,7 +174,8 @@ def normalised_ns(result: CellResult, visits: int) -> list[float]:
 def share_of_elapsed(
     samples: Iterable[Sample], part_ns: Callable[[Sample], int | None]
 ) -> float | None:
-    """The sum of a part of the elapsed times over their sum, of the samples that tell the part."""
+    """The sum of a part of the elapsed times over their sum, of the samples that report the
+    part."""
     known = [(part, s.elapsed_ns) for s in samples if (part := part_ns(s)) is not None]
     elapsed_ns = sum(whole for _, whole in known)
     return sum(part for part, _ in known) / elapsed_ns if elapsed_ns else None

@@ -6,7 +6,7 @@ rules of `compare/`: like cells, on equal terms, with the machine's drift in the
 **change** where the verdict is slower or faster; it is then the next reference, so that a slow
 creep is found, too, once it is large enough. A change would be false where two records of an equal
 machine by its fingerprint were none; what cannot be compared (another machine, another text, other
-terms) is a **break**, told with its reason, and no change: a new line begins there.
+terms) is a **break**, reported with its reason, and no change: a new line begins there.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
 
 FINDINGS_MAX = 3
-"""Sentences told of a record."""
+"""Sentences about a record."""
 
 UNLIKE = "the two are no like cells"
 

@@ -93,7 +93,7 @@ class Source:
         if operation in (SIZE, LOAD):
             whole = (_sizes if operation == SIZE else _loads)(self.summary, self.view.rows)
             own = {variant: whole[variant] for variant in self.variants if variant in whole}
-            # Those that a record tells are of the database that a run loads first.
+            # Those that a record shows are of the database that a run loads first.
             return {} if self.apart else _ranked(own, self.summary.competitors)
         names, _, temperature = operation.partition("@")
         if (users := users_of(operation)) is not None:

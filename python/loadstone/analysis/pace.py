@@ -11,7 +11,7 @@ REDRAW_NS = 100_000_000
 
 
 class Pace:
-    """Told of every cell that ends. Cells of one temperature are taken to cost the same."""
+    """Reported of every cell that ends. Cells of one temperature are taken to cost the same."""
 
     def __init__(self, cells: Sequence[Cell], total: int, begun_ns: int) -> None:
         """`total`: how many of the plan's cells, the last, are to be measured."""

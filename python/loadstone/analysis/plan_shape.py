@@ -95,7 +95,7 @@ _DRAWN = re.compile("[│╰├┬]")
 _LOUD = re.compile(r"\b[A-Z][A-Z-]+\b")
 """SQLite's words, beside the names of tables."""
 _NODE = re.compile(r"(?:-> )?([A-Z][A-Za-z ]*?)(?: on .*| using .*|)$")
-"""PostgreSQL's nodes; what tells of them has a colon."""
+"""PostgreSQL's nodes; what describes them has a colon."""
 _STEP = re.compile(r"(?:# )?([a-z][a-z-]+)")
 """lode's steps, of numbered pipelines."""
 _OF_RESULTS = frozenset(

@@ -59,7 +59,7 @@ def comparable(figures: Iterable[Ranked]) -> list[Ranked]:
 
 def typically_behind(ratios: Iterable[Estimate | None]) -> float | None:
     """The median of `behind`, undecided ones left out; None without a ratio, or where most of them
-    are undecided: they do not tell that it is as fast as the best."""
+    are undecided: they do not report that it is as fast as the best."""
     known = [ratio for ratio in ratios if ratio is not None]
     decided = [found for ratio in known if not undecided(ratio) and (found := behind(ratio))]
     return median(decided) if 2 * len(decided) >= len(known) and decided else None

@@ -40,7 +40,7 @@ from loadstone.statistics.study import (
 from loadstone.text.numbers import NS_PER_MS
 
 NO_FIGURE = ("failed", "gap", "invalid")
-"""The statuses of a cell that tells nothing: one that was ended tells a bound, and one that was
+"""The statuses of a cell that shows nothing: one that was ended shows a bound, and one that was
 spared was not needed."""
 
 
@@ -218,8 +218,8 @@ def study_map(run: Run) -> StudyMap | None:
 
 
 def has_undisturbed_effect(run: Run) -> bool:
-    """Whether a study's record tells anything of a switch from cells that are in order: an effect
-    takes two combinations, and a base alone tells nothing."""
+    """Whether a study's record shows anything of a switch from cells that are in order: an effect
+    takes two combinations, and a base alone shows nothing."""
     calm = tuple(one for one in run.results if one.status not in ("disturbed", "invalid"))
     found = study_map(replace(run, results=calm))
     return found is not None and any(each.has_figure for each in found.operations)

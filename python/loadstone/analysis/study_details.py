@@ -27,7 +27,7 @@ COUNTS = (
 """The fields of a sample that say what it did in its time."""
 
 CHANGED = 1.5
-"""The least factor by which a count must differ to be told."""
+"""The least factor by which a count must differ to be reported."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class SwitchTerms:
     read: int
     """The combinations that read back what was asked, as all others do that ask the same."""
     of: int
-    """The combinations that told it."""
+    """The combinations that reported it."""
 
 
 @dataclass(frozen=True, slots=True)

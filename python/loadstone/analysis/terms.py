@@ -86,7 +86,7 @@ def terms(summary: Summary) -> Terms:
 
 
 def _by_release(key: str, values: Mapping[str, TermValue]) -> bool:
-    """Whether it is a version that nobody can ask for but by a release, and each engine has but one
+    """Whether it is a version that nobody can request but by a release, and each engine has but one
     at each of its releases."""
     if key in COMMON or any(value.asked is not None for value in values.values()):
         return False

@@ -25,7 +25,7 @@ PLAN = {"planned otherwise": "plan"}
 """The structure in a row's name was used by none of the statement's tables."""
 WRITERS_ONLY = frozenset({"durability"})
 """Durability matters only for writes."""
-SAYS_NOTHING = "not told"
+SAYS_NOTHING = "not reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Unequal:
 
 
 def planned_otherwise(statements: Sequence[StatementText], storage: str) -> tuple[Unequal, ...]:
-    """The access paths of the plans, if they differ from the structure asked for; of the first
+    """The access paths of the plans, if they differ from the structure requested; of the first
     variation that differs. Empty if all use it, or if the engine does not report it."""
     otherwise = [text for text in statements if text.planned_otherwise(storage)]
     if not otherwise:

@@ -17,7 +17,7 @@ from loadstone.record.model import PERCENTILES, Run, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
 
 TITLES = {
-    "closed": "Concurrent users, closed loop: each asks again when answered",
+    "closed": "Concurrent users, closed loop: each sends a request when the last is answered",
     "open": "Concurrent users, open loop: due by a schedule, latency from when it was due",
 }
 ABSENT = "\N{EN DASH}"
@@ -179,7 +179,7 @@ def _figures(model: str, processors: int | None) -> Sequence[Column]:
         return [*always, done, limit, *latencies]
     return [
         *always,
-        ("asked/s", lambda point: _rate(point.rate_per_s)),
+        ("requests/s", lambda point: _rate(point.rate_per_s)),
         done,
         *latencies,
         ("open lag p99", lambda point: _reported(point.lag_ns, "99")),

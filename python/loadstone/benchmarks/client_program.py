@@ -18,7 +18,7 @@ Oracle = Callable[[str, int], Answer | None]
 
 
 def call_of(text: str) -> tuple[str, int]:
-    """The measure and the iteration that an operation's text asks for: `traversal 3`."""
+    """The measure and the iteration that an operation's text requests: `traversal 3`."""
     measure, _, iteration = text.partition(" ")
     return measure, int(iteration)
 
@@ -60,7 +60,7 @@ class ProgramBenchmark(Benchmark, Generic[D]):
 
 
 class ProgramAnswers(Generic[D]):
-    """The expected answers, each evaluated once, when it is first asked for."""
+    """The expected answers, each evaluated once, when it is first requested."""
 
     def __init__(self, benchmark: ProgramBenchmark[D], edition: str, rows: int) -> None:
         self._benchmark = benchmark

@@ -28,7 +28,7 @@ class Measured:
     `commit_ns` is the commit's part of the time; `calls` went from the client into its driver,
     `statements` from the driver to the engine, in `round_trips` to a server, each counted where it
     is made (None: there are none to count); `log_bytes` are those that the engine counts of its own
-    log (None: it tells none); `visits` and `checksum` are the answer. `work` covers
+    log (None: it shows none); `visits` and `checksum` are the answer. `work` covers
     the elapsed time alone, without checking and undoing writes.
     """
 
@@ -101,7 +101,7 @@ class Client(System):
         raise UnsupportedError(f"{self.name}: one user at a time")
 
     def documented(self) -> Mapping[str, str]:
-        """Facts of the engine that the benchmark asks for, and that no interface reports: from its
+        """Facts of the engine that the benchmark requests, and that no interface reports: from its
         documentation, as settings of its variant."""
         return {}
 

@@ -18,7 +18,7 @@ PROGRAMS = (oo1, oo7, rvm)
 
 
 NONE: ProgramDatabase = oo1.NONE
-"""Before one is expected: the engine can be opened and asked for its terms, no more."""
+"""Before one is expected: the engine can be opened and requested its terms, no more."""
 
 
 def program_of(database: ProgramDatabase, engine: str) -> Any:
@@ -70,7 +70,7 @@ def _opened_by_any(
 
 
 def documented(engine: str) -> dict[str, str]:
-    """The facts of an engine that the benchmarks ask for."""
+    """The facts of an engine that the benchmarks request."""
     return {key: fact for program in PROGRAMS for key, fact in program.documented(engine).items()}
 
 

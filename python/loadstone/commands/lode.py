@@ -146,7 +146,7 @@ def mirror(
     alone: Annotated[
         Literal["first", "second"] | None,
         typer.Option(
-            help="Let this copy go on alone, where the other is lost and no file tells whether"
+            help="Let this copy go on alone, where the other is lost and no file shows whether"
             " this one missed a change."
         ),
     ] = None,
@@ -182,7 +182,7 @@ def mirror(
 def _execute(
     path: Path, listen: str | None, tactics: "Mapping[str, str]", *, create: bool, is_new: bool
 ) -> int:
-    """Execute the statements of other programs until a signal asks for its end."""
+    """Execute the statements of other programs until a signal requests its end."""
     from loadstone.diagnostics import Exit, show_result
     from loadstone.errors import InputError
     from loadstone.lode import Database, remove

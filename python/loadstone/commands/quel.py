@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TEXT_BYTES_MAX = 1 << 20
 """Of a program."""
 QUEL = "quel"
-"""The dialect of an engine that is told the program as it is."""
+"""The dialect of an engine that is reported the program as it is."""
 NESTED_MAX = 40
 """Parentheses; each is several calls deep where a tree is walked."""
 _ASK = ("retrieve", "append", "replace", "delete")
@@ -163,7 +163,7 @@ def _source(text: str | None, file: Path | None) -> str:
 
 
 def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:
-    """(engine, dialect) of each engine asked for."""
+    """(engine, dialect) of each engine requested."""
     from loadstone import registry
     from loadstone.errors import EngineError
 

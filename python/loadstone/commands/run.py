@@ -140,8 +140,8 @@ def started(
     from loadstone.diagnostics import Exit, say
     from loadstone.run.interrupts import Interrupts
 
-    # From before the rest is imported: a signal that comes while it is planned is told, too. Typer
-    # would end without a word.
+    # From before the rest is imported: a signal that comes while it is planned is reported, too.
+    # Typer would end without a word.
     try:
         with Interrupts():
             return _started(

@@ -37,7 +37,7 @@ def memory(facts: Mapping[str, Fact]) -> Check:
 
 
 def huge_pages(facts: Mapping[str, Fact]) -> Check:
-    """Whether an engine that asks for huge pages gets them."""
+    """Whether an engine that requests huge pages gets them."""
     reserved = quantity(facts, "huge_pages.total")
     transparent = facts.get("transparent_huge_pages")
     if reserved is None and transparent is None:
@@ -52,7 +52,7 @@ def huge_pages(facts: Mapping[str, Fact]) -> Check:
             "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         )
     if transparent == "madvise" or reserved:
-        return Check("huge pages", Verdict.OK, value, "given to engines that ask for them")
+        return Check("huge pages", Verdict.OK, value, "given to engines that request them")
     return Check(
         "huge pages",
         Verdict.LIMITED,

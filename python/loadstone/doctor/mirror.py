@@ -10,7 +10,7 @@ from loadstone.machine.disks import LIMITER, UNLIMITED
 from loadstone.machine.volume import DISK_BYTES_MIN, MIRRORED, Volume
 
 BANDWIDTH = "100"
-"""Megabytes a second, which are asked for and read back; nothing is moved."""
+"""Megabytes a second, which are requested and read back; nothing is moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def probe(folder: Path) -> MirrorProbe:
     try:
         volume.use(MIRRORED, UNLIMITED)
         if volume.reported()[0] != MIRRORED:
-            return MirrorProbe("the kernel tells of no mirror where one was made")
+            return MirrorProbe("the kernel shows no mirror where one was made")
         try:
             volume.use(MIRRORED, BANDWIDTH)
         except UnsupportedError as error:
@@ -44,7 +44,7 @@ def probe(folder: Path) -> MirrorProbe:
 
 
 def mirrored(found: MirrorProbe) -> Check:
-    """Whether `volume` and `bandwidth` can be asked for."""
+    """Whether `volume` and `bandwidth` can be requested."""
     if found.no_disks:
         return Check(
             "mirrored disks", Verdict.ABSENT, "cannot be made",

@@ -23,7 +23,7 @@ def clock(facts: Mapping[str, Fact]) -> Check:
     cost_ns = quantity(facts, "clock.cost_ns")
     source = facts.get("clock.source") or "source unknown"
     if resolution_ns is None or cost_ns is None:
-        return Check("clock", Verdict.ABSENT, "cannot be measured", "no time can be believed")
+        return Check("clock", Verdict.ABSENT, "cannot be measured", "no time is reliable")
     value = f"{duration(resolution_ns)} steps, {duration(cost_ns)} read, {source}"
     if resolution_ns <= RESOLUTION_NS_MAX and cost_ns <= COST_NS_MAX:
         return Check("clock", Verdict.OK, value, "a microsecond can be measured")

@@ -62,7 +62,7 @@ class Engine(System):
     @abstractmethod
     def read(self, statement: str) -> "Iterable[tuple[Any, ...]] | pa.Table":
         """The same rows by the quickest way, for checking an answer. Never timed. Rows may come
-        only as they are asked for, so that a large relation takes little memory: then the statement
+        only as they are requested, so that a large relation takes little memory: then the statement
         begins with the first, and no other may be executed before the last."""
 
     def contents(self, table: str) -> "Iterable[tuple[Any, ...]] | pa.Table":
@@ -77,7 +77,7 @@ class Engine(System):
     def ask_constant(self) -> None:
         """Execute a statement that gives a constant, and that stays prepared from its first
         execution on."""
-        raise UnsupportedError(f"{self.name} has no constant to ask for")
+        raise UnsupportedError(f"{self.name} has no constant to request")
 
     def plan(self, statement: str, query: str) -> None:
         """Parse a statement and plan it, as `run` does each time; execute nothing. `query` is what
@@ -149,7 +149,8 @@ class Engine(System):
 
     def stored_name(self, name: str) -> str:
         """The stored name of a table. The names in every statement, in `load`, `settle`, `drop` and
-        `tables` are such names; the same unless an engine must tell ours from others by name."""
+        `tables` are such names; the same unless an engine must distinguish ours from others by
+        name."""
         return name
 
     @property

@@ -24,7 +24,7 @@ _UNITS: Mapping[str, float] = {
 _POWERS = {"kb": 1, "mb": 2, "gb": 3, "tb": 4}
 _YES, _NO = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 _LAST_DIGIT = 0.06
-"""Of a number that is told with one digit behind the point."""
+"""Of a number that is reported with one digit behind the point."""
 
 
 def settings_of(variant: Variant) -> dict[str, str]:
@@ -66,7 +66,7 @@ def refused(engine: str, name: str, reason: str) -> InputError:
 
 
 def reported(asked: str, reading: str, *, binary: bool = True) -> str:
-    """A reading for the terms: where it is the value asked for, in the asker's words first, and the
+    """A reading for the terms: where it is the value requested, in the asker's words first, and the
     engine's after them if they are others. `binary`: 1 MB is 2^20 bytes to the engine."""
     if asked.casefold() == reading.casefold():
         return reading
@@ -74,7 +74,7 @@ def reported(asked: str, reading: str, *, binary: bool = True) -> str:
 
 
 def same(asked: str, reading: str, *, binary: bool = True) -> bool:
-    """Whether a reading is the value that was asked for, in other words."""
+    """Whether a reading is the value that was requested, in other words."""
     a, b = asked.strip("'\" ").casefold(), reading.strip().casefold()
     if a == b or {a, b} <= _YES or {a, b} <= _NO:
         return True

@@ -121,14 +121,14 @@ class System(ABC):
         if "bandwidth" in of_ours and cls.tactic_of(variant, "volume") == "scratch":
             raise InputError(
                 f"{cls.name}: bandwidth limits disks of ours, and there are none",
-                hint="ask for disks too: volume=one-disk, or volume=mirrored",
+                hint="request disks too: volume=one-disk, or volume=mirrored",
             )
 
         asked = cls.asked(variant)
         if asked.get("disk", "").startswith("direct") and asked["volume"] in ON_BTRFS:
             raise InputError(
                 f"{cls.name}: btrfs reads through its cache also with disk=direct",
-                hint="ask for disk=buffered; or for volume=two-disks, which is on ext4",
+                hint="request disk=buffered; or for volume=two-disks, which is on ext4",
             )
 
     @classmethod
@@ -140,7 +140,8 @@ class System(ABC):
         hint = f"write {cls.name}@NUMBER or {cls.name}@{VENV}/PATH" if cls.distribution else ""
         raise InputError(
             f"{cls.name} cannot be another release or build here: {release}",
-            hint=hint or f"leave it out: --on {cls.name}; loadstone engines tells which can",
+            hint=hint
+            or f"leave it out: --on {cls.name}; loadstone engines lists the ones that can",
         )
 
     @classmethod
@@ -151,7 +152,7 @@ class System(ABC):
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
         """Raise `InputError` if a setting of that name, `set.NAME=VALUE`, is known to be refused;
-        what only the engine can tell, `start` does."""
+        what only the engine can determine, `start` does."""
         del variant, value
         raise InputError(
             f"{cls.name} takes no settings by name here: {SETTING}{name[:40]}",
@@ -177,7 +178,7 @@ class System(ABC):
 
     @classmethod
     def tactic_of(cls, variant: "Variant", name: str) -> str:
-        """The value a variant asks for a tactic, or its declared default."""
+        """The value a variant requests a tactic, or its declared default."""
         tactic = cls.tactic_named(name)
         asked = variant.tactic(name, tactic.default)
         return tactic.checked(asked, cls.name, elsewhere=variant.url is not None)
@@ -219,7 +220,7 @@ class System(ABC):
         self.start()
 
     def tactic(self, name: str) -> str:
-        """The value this engine was asked for a tactic, or its default."""
+        """The value this engine was requested a tactic, or its default."""
         return self.tactic_of(self.variant, name)
 
     @classmethod
@@ -339,6 +340,6 @@ class System(ABC):
     def abandon(cls, scratch: Path) -> Sequence[int]:
         """End the processes that a killed worker left running for this scratch folder, and remove
         its objects outside of it. Returns the process ids that were ended. Knows no variant and no
-        owner: the folder tells."""
+        owner: the folder shows."""
         del scratch
         return ()

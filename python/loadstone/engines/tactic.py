@@ -69,7 +69,7 @@ class Tactic:
     switches."""
     counters: tuple[str, ...] = ()
     """The fields of a sample that count its work (`record.model.Sample`): where all are 0 it has
-    nothing to change. Empty: no counter tells."""
+    nothing to change. Empty: no counter shows."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class Tactic:
         if int(value) > most:
             raise InputError(
                 f"{engine} cannot set {self.name} to {value}: {of_what} {most}",
-                hint=f"ask for at most {self.name}={most}",
+                hint=f"request at most {self.name}={most}",
             )
         return value
 

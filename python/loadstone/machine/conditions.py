@@ -70,7 +70,7 @@ class Conditions:
         stolen_ns = latest.stolen_ns - first.stolen_ns
         all_ns = busy_ns + stolen_ns + latest.idle_ns - first.idle_ns
         if latest.at_ns - first.at_ns < WINDOW_NS or all_ns <= 0:
-            return Condition(None, None, drift, probe_ns)  # too early in the session to tell
+            return Condition(None, None, drift, probe_ns)  # too early in the session to report
         foreign_ns = self._foreign_ns(busy_ns, LOST_SHARE_MAX * all_ns)
         foreign_share = None if foreign_ns is None else foreign_ns / all_ns
         return Condition(stolen_ns / all_ns, foreign_share, drift, probe_ns)

@@ -1,4 +1,4 @@
-"""The words of a time budget that its parts are told apart by, in code and in records."""
+"""The words of a time budget that its parts are distinguished by, in code and in records."""
 
 UNCLASSIFIED = "unclassified"
 """The component of functions that no rule claims."""

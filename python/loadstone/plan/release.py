@@ -1,4 +1,4 @@
-"""A release or a build of an engine, as a variant asks for it: taken apart here alone."""
+"""A release or a build of an engine, as a variant requests it: taken apart here alone."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The ladder of statements: what one statement's time is made of, told by simpler statements.
+"""The ladder of statements: what one statement's time is made of, reported by simpler statements.
 
     an empty request -> a constant -> planned -> counted -> uncommitted -> the statement itself
 

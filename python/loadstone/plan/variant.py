@@ -25,7 +25,7 @@ SETTING = "set."
 """Before the name of a setting of the engine's own, which is switched as a tactic is."""
 
 RELEASE = "@"
-"""Between an engine's name and the release or build that is asked for."""
+"""Between an engine's name and the release or build that is requested."""
 _SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
 _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -50,7 +50,7 @@ def engine_of(name: str) -> str:
 
 
 def release_of(name: str) -> str:
-    """The release or build that a variant's name asks for; empty where it is the installed one."""
+    """The release or build that a variant's name requests; empty where it is the installed one."""
     return _head(name).partition(RELEASE)[2]
 
 
@@ -139,7 +139,7 @@ class Variant:
         return f"{plain[:SLUG_LETTERS_MAX]}_{crc32(self.name.encode()):08x}"
 
     def tactic(self, name: str, default: str) -> str:
-        """The value asked for a tactic, or its default."""
+        """The value requested a tactic, or its default."""
         return dict(self.tactics).get(name, default)
 
 

@@ -93,7 +93,7 @@ class WorkloadStatement:
     digits: Annotated[int, Within(1, 15)] = DIGITS
     order: tuple[Size, ...] = ()
     order_unchecked: bool = False
-    """Whether the text asks for an order of which not all keys are columns of the answer."""
+    """Whether the text requests an order of which not all keys are columns of the answer."""
     expected: tuple[tuple[Accepted, ...], ...] = ()
     """The answers that the user stored, of the first variations: the ways of engines to give it."""
     changes: Annotated[str, Most(120)] = ""

@@ -1,6 +1,6 @@
 """Values that a shell completes: names of benchmarks, engines, operations, presets and formats.
 
-`loadstone --install-completion` sets the shell up. Only what is asked for is imported, and no
+`loadstone --install-completion` sets the shell up. Only what is requested is imported, and no
 engine: a shell waits for it.
 """
 

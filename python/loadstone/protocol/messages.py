@@ -156,14 +156,14 @@ class Done(Reply, frozen=True):
 
 
 class Opened(Reply, frozen=True):
-    """Versions of engine and client, and the terms as the engine tells them."""
+    """Versions of engine and client, and the terms as the engine shows them."""
 
     versions: dict[str, str]
     terms: dict[str, str]
 
 
 class TermsReported(Reply, frozen=True):
-    """Terms as the system tells them now."""
+    """Terms as the system shows them now."""
 
     terms: dict[str, str]
 
@@ -239,7 +239,7 @@ class FunctionCount(Part, frozen=True):
 
 class ThreadTime(Part, frozen=True):
     """The time that a thread of the worker, or a process of a server, spent in the samples of a
-    block: on a CPU, and waiting for one (None: the kernel does not tell)."""
+    block: on a CPU, and waiting for one (None: the kernel does not report)."""
 
     server: bool
     thread: int
@@ -421,7 +421,7 @@ class TakeBlock(Request[BlockResult], frozen=True):
 
 
 class GiveAnswers(Request[Answered], frozen=True):
-    """Execute each of a block's variations once, unmeasured, and tell the answer."""
+    """Execute each of a block's variations once, unmeasured, and report the answer."""
 
     block: Block
 
@@ -453,8 +453,8 @@ class Climb(Request[Climbed], frozen=True):
 
 
 class ReportRungs(Request[RungTexts], frozen=True):
-    """Tell what each of these rungs sends for a block's first variation, and what the engine's own
-    timers say of it: for that alone it is executed, and taken back."""
+    """Report what each of these rungs sends for a block's first variation, and what the engine's
+    own timers say of it: for that alone it is executed, and taken back."""
 
     block: Block
     rungs: tuple[str, ...]

@@ -34,12 +34,12 @@ R = TypeVar("R", bound=Reply)
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
 CLOSE_S_MAX = 30.0
-"""A worker that was told to end, and has nothing to remove, has ended by then."""
+"""A worker that was instructed to end, and has nothing to remove, has ended by then."""
 
 
 class Worker:
     """A child process that owns one engine of one variant. `seam` is its benchmark's: what the
-    engine is asked for. Not shared between threads.
+    engine is requested. Not shared between threads.
 
     It inherits the descriptors `held`: the run's claim to its folder, and its hold on a user's
     database. Nobody may have those before a worker that outlives its runner has removed what it

@@ -1,6 +1,6 @@
 """The record: one append-only SQLite file of everything a run learned. See docs/record.md.
 
-What is asked for is imported then: a worker has no record, and names only types of its rows.
+What is requested is imported then: a worker has no record, and names only types of its rows.
 """
 
 from importlib import import_module

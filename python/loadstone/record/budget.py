@@ -10,7 +10,7 @@ SAMPLED = (ALL, PROGRAMS, NOTHING)
 @dataclass(frozen=True, slots=True)
 class BudgetThread:
     """The time that threads of the worker, or processes of a server, spent in the statements that
-    were watched: on a CPU, and waiting for one (None: the kernel does not tell). `executing`: the
+    were watched: on a CPU, and waiting for one (None: the kernel does not report). `executing`: the
     thread that sent the statements."""
 
     server: bool

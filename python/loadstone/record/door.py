@@ -206,7 +206,7 @@ def _lock(descriptor: int, path: Path) -> None:
         except OSError as error:
             if error.errno not in (errno.EACCES, errno.EAGAIN):
                 return  # a file system without locks: then nobody writes beside us, either
-            # Another process's lock tells nobody when it goes: it can only be asked again.
+            # Another process notifies nobody when its lock goes: it can only be asked again.
             time.sleep(LOCK_PAUSE_S)  # noqa: TID251
         else:
             return

@@ -143,7 +143,7 @@ class StatementText:
     access: str | None = None
 
     def planned_otherwise(self, storage: str) -> bool:
-        """Whether the plan reaches tables, but none by the structure that was asked for."""
+        """Whether the plan reaches tables, but none by the structure that was requested."""
         return bool(self.paths) and storage not in self.paths
 
     @property

@@ -21,7 +21,7 @@ from loadstone.record.column import (
     whole,
 )
 
-APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
+APPLICATION_ID = 0x4C6F6164  # "Load": shows a record from any other SQLite file
 SCHEMA_VERSION = 11
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")

@@ -80,7 +80,8 @@ class Axis:
 
 
 def lane(number: int, top_px: float, apart_px: int) -> float:
-    """The height of a dot in one of three lanes, so that equal samples can still be told apart."""
+    """The height of a dot in one of three lanes, so that equal samples can still be
+    distinguished."""
     return top_px + number % LANES * apart_px
 
 

@@ -117,10 +117,10 @@ def note(scales: Sequence[int], words: Presentation) -> str:
 
 
 def unreported_line(one: Unreported, words: Presentation) -> str:
-    """Why nothing is told of an operation."""
+    """The reason why an operation has no result."""
     ends = " and ".join(number(rows) for rows in one.scales)
     return (
         f"{one.operation}: after how many {words.scale} a value of {one.tactic} pays off is not"
-        f" told: {one.amiss} of its {plural(one.cells, 'cell')} at {ends} are not in order, or"
+        f" reported: {one.amiss} of its {plural(one.cells, 'cell')} at {ends} are not in order, or"
         " were not measured."
     )

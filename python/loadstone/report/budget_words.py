@@ -114,7 +114,7 @@ def _timer(cell: CellBudget, name: str) -> LadderCell:
 
 def _rung(rung: RungFigure | None) -> LadderCell:
     if rung is None:
-        return LadderCell(ABSENT, title="it is asked without statements", status="gap")
+        return LadderCell(ABSENT, title="it runs without statements", status="gap")
     if rung.each_ns is None or rung.beyond_ns is None:
         return LadderCell(ABSENT, title=rung.reason, status="gap")
     unit = unit_for([abs(rung.beyond_ns.value)])

@@ -49,7 +49,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`member` gives the value in JSON, under `name`; None where JSON tells it elsewhere."""
+    """`member` gives the value in JSON, under `name`; None where JSON shows it elsewhere."""
 
     name: str
     columns: tuple[Column, ...] = ()
@@ -57,7 +57,7 @@ class Field:
 
 
 def _of_run(name: str, kind: type, value: Value) -> Field:
-    """A column whose value JSON tells once, of the run or of the operation."""
+    """A column whose value JSON shows once, of the run or of the operation."""
     return Field(name, (Column(name, kind, value),))
 
 

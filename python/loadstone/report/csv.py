@@ -24,7 +24,7 @@ class CsvReport(Report):
         return self.render_chapters([run])
 
     def render_chapters(self, runs: Sequence[Run]) -> bytes:
-        """As `render`: a row tells its benchmark."""
+        """As `render`: a row shows its benchmark."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(column.name for column in COLUMNS)

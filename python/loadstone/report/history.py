@@ -32,7 +32,7 @@ def record_row(reported: Reported) -> tuple[str, ...]:
     """A record under `RECORDS`."""
     judged = reported.verdict
     order = f"{judged.own_statuses['ok']} of {judged.own_planned}"
-    found = reported.findings[0] if reported.findings else "nothing told"
+    found = reported.findings[0] if reported.findings else "nothing reported"
     if amiss := judged.own_statuses["failed"]:
         found = f"{plural(amiss, 'cell')} failed; {found}"
     return (when(reported.run.created_at), reported.path.name, reported.headline, order, found)

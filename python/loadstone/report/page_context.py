@@ -72,7 +72,7 @@ SECTIONS = {
 }
 """The page's sections, with their headings. An empty section is left out."""
 SECTIONS_OF_CHAPTER = tuple(name for name in SECTIONS if name not in ("findings", "reproduce"))
-"""Those of one of several benchmarks: what was learned, and how to run it again, is told of all."""
+"""Those of one of several benchmarks: what was learned, and how to run it again, stands for all."""
 SECTIONS_OF_STUDY = {
     "findings": "Findings",
     "study": "Effect of each switch",
@@ -87,7 +87,7 @@ SECTIONS_OF_STUDY = {
 
 
 def page_context(record: Run) -> dict[str, Any]:
-    """All that the page of a run tells."""
+    """All that the page of a run shows."""
     whole = summarise(legible_run(record))
     run = whole.run
     own = _of_run(whole) if run.plan.study is None else _study(whole)

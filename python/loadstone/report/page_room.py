@@ -21,7 +21,7 @@ PLAN_LETTERS = (12_000, 6_000, 3_000, 1_500, 700, 300)
 
 def text_cap(results: Iterable[CellResult], chapters: int) -> int:
     """The longest cut of a text at which all texts together fit their chapter of the page."""
-    # A panel tells each variant's statement once, whatever the temperature.
+    # A panel shows each variant's statement once, whatever the temperature.
     cells = {(r.cell.operation, r.cell.rows, r.cell.variant): r for r in results if r.statements}
     lengths = [
         (len(text), len(escape(text).encode()))

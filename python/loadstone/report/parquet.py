@@ -40,7 +40,7 @@ class ParquetReport(Report):
         return self.render_chapters([run])
 
     def render_chapters(self, runs: Sequence[Run]) -> bytes:
-        """As `render`: a row tells its benchmark, and the metadata name all plans together."""
+        """As `render`: a row shows its benchmark, and the metadata name all plans together."""
         plan_hash = hash_of([run.plan for run in runs])
         names = {b"run_id": runs[0].run_id, b"plan_hash": plan_hash}
         schema = pa.unify_schemas([CELL, SAMPLE]).with_metadata(names)

@@ -13,7 +13,7 @@ NAME_MOST = 240
 
 
 def screen_of(*, stderr: bool) -> "Console":
-    """The terminal behind stdout or stderr, without colours where NO_COLOR asks for none."""
+    """The terminal behind stdout or stderr, without colours where NO_COLOR requests none."""
     return diagnostics.console(stderr=stderr, plain=bool(os.environ.get("NO_COLOR")))
 
 

@@ -30,9 +30,9 @@ LAST = "last "
 UNSOUND = "!"
 """Behind an operation of which some combination was disturbed, or is not in order."""
 STRONGEST = 6
-"""Effects that are told with their intervals."""
+"""Effects that are reported with their intervals."""
 NOISES_MOST = 8
-"""Operations whose A/A noise is told; a study of more tells the noisiest."""
+"""Operations whose A/A noise is reported; a study of more shows the noisiest."""
 SIZES = ("cache", "cache_bytes", "checkpoint", "memory", "mmap", "page_size", "work_mem")
 """Tactics whose values are bytes."""
 
@@ -213,7 +213,7 @@ def closure_words(one: Descent) -> str:
     if one.closure_called:
         seen = "three or more switches act together, so that the shares depend on the order"
     elif one.closure.low is None:
-        seen = "too few blocks to tell it from none"
+        seen = "too few blocks to distinguish it from none"
     elif one.is_closed:
         seen = f"within {beyond_one(CLOSED_WITHIN)} of none: the contributions make up the whole"
     else:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 WARM = "warm"
 """The temperature of every cell of a study."""
 WORK_MOST = 3
-"""Counts that are told of an effect."""
+"""Counts that are reported with an effect."""
 SWITCHES_SHOWN = 7
 """Columns of the map, of what matters most; more would not be legible on a terminal."""
 COLUMN = 12

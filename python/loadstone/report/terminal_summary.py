@@ -294,13 +294,13 @@ def _cold(whole: Summary) -> list[str]:
 
 
 def _of_operations(count: int) -> str:
-    """Of what a figure is told: one operation has no median."""
+    """Of what a figure is reported: one operation has no median."""
     return f"median of {number(count)} operations" if count > 1 else "of 1 operation"
 
 
 def _terms(whole: Summary) -> list[str]:
     unequal = terms(whole).unequal
-    # Unequal terms at cells are told with their values; of the others the terms' names must do.
+    # Unequal terms at cells are reported with their values; of the others the terms' names must do.
     marked = unequal_lines(whole)
     rest = [key for key in unequal if all(f"{key}: " not in line for line in marked)]
     reported = [*marked, *([listing(rest)] if rest else [])]

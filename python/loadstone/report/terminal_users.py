@@ -12,7 +12,7 @@ from loadstone.report.screen import one_line
 from loadstone.text.numbers import number, plural
 from loadstone.text.reasons import kind_of, together
 
-LEFT_OUT = ("status", "asked/s", "p90", "p99.9", "max")
+LEFT_OUT = ("status", "requests/s", "p90", "p99.9", "max")
 """Columns that a screen has no room for; a status that is not ok is a line below the table."""
 NAME_CHARACTERS = 26
 VARIANT_CHARACTERS = 12

@@ -1,4 +1,4 @@
-"""The blocks that workers are asked for: an operation's texts, as a variant's engine has them, each
+"""The blocks that workers are requested: an operation's texts, as a variant's engine has them, each
 with its expected answer."""
 
 from collections.abc import Mapping

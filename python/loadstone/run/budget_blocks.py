@@ -51,7 +51,7 @@ and most operations have fewer texts."""
 FILLED = 0.9
 """Of a cell's time: blocks differ, and the last shall have room, too."""
 ROOM_FIRST = 0.5
-"""Of the samples that a block takes at most: so many are taken in the first, whose time tells what
+"""Of the samples that a block takes at most: so many are taken in the first, whose time shows what
 the others have room for."""
 ALONE_NS = 2_000_000_000
 """A statement that takes longer has hundreds of samples the first time: it is watched once, and
@@ -259,7 +259,7 @@ def _budget(
 
 
 def _sample_ns(found: Sequence[Profiled]) -> int:
-    """CPU time that a sample stands for, in the mean: a period, where the samples do not tell all
+    """CPU time that a sample stands for, in the mean: a period, where the samples do not report all
     of the CPU time; else what is left over at the end of a part is shared out."""
     samples = sum(count.samples for one in found for count in one.counts)
     sampled_ns = [one.sampled_ns for one in found if one.sampled_ns is not None]

@@ -6,7 +6,7 @@ that the worker has this engine, and all else, Loadstone's own modules too, as i
 `venv:PATH` the folder holds links to the modules of that one package.
 
 What the worker then has is read from the engine (`worker/requests.py`), and another release than
-was asked for is refused there.
+was requested is refused there.
 """
 
 import os
@@ -46,7 +46,7 @@ def environment_of(variant: Variant, engine: type[System]) -> Mapping[str, str]:
 
 
 def prepare(variants: Iterable[tuple[Variant, type[System]]]) -> None:
-    """Have the releases that these variants ask for; what is installed for that is said first.
+    """Have the releases that these variants request; what is installed for that is said first.
     Raises `NotInstalledError` or `InputError`."""
     for variant, engine in variants:
         if not environment_of(variant, engine):

@@ -221,7 +221,7 @@ class Executor:
 
     def report_rungs(self, cell: Cell) -> Outcome:
         """The texts that the rungs of a cell's ladder send to the engine, of its first variation,
-        and what the engine's own timers tell of that."""
+        and what the engine's own timers report of that."""
         worker = self._begin(cell)
         try:
             worker.become(cell.variant)

@@ -4,7 +4,7 @@ several operations that are compared, as the rungs of a ladder.
     for each planned round: touch memory; restart the engines; one block of each cell, in a random
                             order; of cold cells, a block is one sample
     while a comparison is undecided: another round of its cells
-    ask for plans, in one separate pass; judge every cell by the limits
+    request plans, in one separate pass; judge every cell by the limits
 """
 
 from collections.abc import Iterator, Sequence
@@ -136,7 +136,7 @@ class InterleavedGroup:
         self._repeats = first_scale or plan.repeat_s >= REFORK_S
 
     def measure(self) -> Iterator[CellResult]:
-        """Run the planned rounds and those that undecided comparisons ask for."""
+        """Run the planned rounds and those that undecided comparisons request."""
         live, listed = list(self._right()), len(self.opened)
         self._conditions.begin()
         rounds = self._planned_rounds(live)
@@ -175,7 +175,7 @@ class InterleavedGroup:
             items[cell].add(found.outcome)
 
     def _explain(self) -> None:
-        """Ask for the plans of the cells that are in order."""
+        """Request the plans of the cells that are in order."""
         for item in self._right():
             item.add(self._executor.explain(item.cell))
 

@@ -75,7 +75,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     check_urls(benchmark, [variant for variant, _ in parsed], [kind for _, kind in parsed])
     if choices.design:
         return _study(choices, benchmark, parsed)
-    # As a plan names them: an A/A control that was asked for is known by its name.
+    # As a plan names them: an A/A control that was requested is known by its name.
     choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
     if choices.overhead and all(variant.name != NULL_ENGINE for variant, _ in parsed):
         parsed.append(variant_of(NULL_ENGINE, benchmark.seam))
@@ -109,8 +109,8 @@ def check_urls(
             )
         if variant.url is not None and bare:
             raise InputError(
-                f"{variant.name} is a database of yours: a query without --data is asked there only"
-                " as it stands, and the other variants name no database",
+                f"{variant.name} is a database of yours: a query without --data runs there only on"
+                " the tables as they stand, and the other variants name no database",
                 hint="name each by its URL; or leave out this one; or give the query --data FILE",
             )
 

@@ -1,7 +1,7 @@
 """Before the statements of a user's workload are measured, every variant answers each of them once:
 what they agree on is the expected answer (`workload/agreement.py`).
 
-Where answers differ, and where the text draws random numbers or asks for the time, each variant is
+Where answers differ, and where the text draws random numbers or requests the time, each variant is
 asked a second time. One whose own two answers differ is *volatile*: it has failed, and no other is
 called wrong beside it. The label would be false if its data had changed between the two; and a
 volatile answer goes unseen if it comes the same twice, as a coin does.
@@ -21,7 +21,7 @@ from loadstone.workload.agreement import AgreedAnswers, Rows, Vote
 
 SECOND_S = 1.0
 VOLATILE = (
-    "volatile: asked twice, it gives two answers, so none can be compared. Leave out random"
+    "volatile: executed twice, it gives two answers, so none can be compared. Leave out random"
     " numbers, the time, and LIMIT without a complete ORDER BY"
 )
 ROWS_MAX = 20_000
@@ -81,7 +81,7 @@ def _report_volatile(
     *,
     waits: bool,
 ) -> None:
-    """Ask all of them again, in another second where the text asks for the time: an engine's clock
+    """Ask all of them again, in another second where the text requests the time: an engine's clock
     may count seconds."""
     if waits:
         time.sleep(SECOND_S)  # noqa: TID251 - the event waited for is the next second

@@ -14,4 +14,4 @@ class ProgressListener:
     on_status: Callable[[str], None] = lambda _: None
     on_result: Callable[[CellResult], None] = lambda _: None
     on_effects: Callable[[StudiedOperation], None] = lambda _: None
-    """Told what is known of a study's operation while it is measured."""
+    """Reported what is known of a study's operation while it is measured."""

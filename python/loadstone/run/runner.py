@@ -45,8 +45,8 @@ INPUTS_RECORDED = 10
 
 
 def changed_terms(before: Iterable[Term], now: Iterable[Term]) -> list[str]:
-    """The terms of which an engine tells another value than before. What it has not told since it
-    was started anew (which statements it was sent, say) is not another value."""
+    """The terms of which an engine shows another value than before. What it has not reported since
+    it was started anew (which statements it was sent, say) is not another value."""
     reported = {term for term in now if term.read_back is not None}
     return sorted({term.key for term in reported - {*before}})
 
@@ -98,7 +98,7 @@ class Runner:
             strikes=[worker.strike for worker in self._each],
         )
         for each in opened.values():
-            each.result()  # the first failure in the order of the plan is the one that is told
+            each.result()  # the first failure in the order of the plan is the one that is reported
 
     def run(self, recorder: Recorder) -> None:
         """Measure and record. Cells already recorded survive whatever ends this."""

@@ -341,7 +341,7 @@ def _started(pid: int) -> str:
 
 
 def _boot_id() -> str:
-    """Tells this boot from an earlier one, whose process numbers mean nothing now."""
+    """Shows this boot from an earlier one, whose process numbers mean nothing now."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

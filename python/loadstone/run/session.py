@@ -98,10 +98,10 @@ def measure(
     chapters: Sequence[Planned], path: Path, *, page: bool, reported: str | None = None
 ) -> Ended:
     """Run plans one after the other into a new record; nothing is printed of what was found.
-    `told`: the command that does the same, where the caller is no command line."""
+    `reported`: the command that does the same, where the caller is no command line."""
     reported = reported or command()
     if page:
-        _page_of(path)  # before anything is measured: what is in its way is told now
+        _page_of(path)  # before anything is measured: what is in its way is reported now
     refuse_existing(path)  # before an engine is started for nothing
     run_id = secrets.token_hex(4)
     if len(chapters) > 1:
@@ -284,7 +284,7 @@ def _write_page(path: Path, runs: Sequence[Run]) -> Path | None:
 
 
 def conclude(path: Path, ended: Ended, *, page: bool) -> int:
-    """Write the page of a record whose figures another command tells. Returns `Exit.OK` where it
+    """Write the page of a record whose figures another command shows. Returns `Exit.OK` where it
     was measured to its end, and nothing is left behind."""
     runs = read_chapters(path)
     if page:

@@ -124,7 +124,7 @@ class StudyCells:
 
     def effects(self) -> StudiedOperation:
         """The effects known so far. Kept until a sample or a decision more: of fifty switches it
-        takes half a second, and is asked for several times after each block."""
+        takes half a second, and is requested several times after each block."""
         # Only the last decision names the combinations measured since it.
         self.settle()
         items = (*self._cells.values(), *self._beside)
@@ -174,7 +174,7 @@ class StudyCells:
 
     def prune(self) -> None:
         """Leave at base what has no work to change at either end, unless every combination was
-        asked for."""
+        requested."""
         design = self.design
         if design.name == FACTORIAL:
             return

@@ -89,9 +89,9 @@ class StudyDoors:
     time: StudyTime
     admit: Callable[[Cell, tuple[str, ...]], Cell | None]
     on_effects: Callable[[StudiedOperation], None]
-    """Told after each block."""
+    """Reported after each block."""
     on_decisions: Callable[[Sequence[Decision]], None]
-    """Told before the first of an operation's cells has its result."""
+    """Reported before the first of an operation's cells has its result."""
 
 
 class StudyGroup(InterleavedGroup):

@@ -169,7 +169,7 @@ class VariantWorker:
         finally:
             self._spare = spare
         if spare is not None:
-            # It has no terms to tell; that it says so shows that it sleeps before anything is
+            # It has no terms to report; that it says so shows that it sleeps before anything is
             # measured.
             with suppress(LoadstoneError):
                 spare.ask(messages.ReportTerms())
@@ -180,7 +180,7 @@ class VariantWorker:
         asked = self.engine.asked(self._variants[name])
         read = {**self._versions, **self._terms.get(name, {})}
         if release_of(name):
-            # A release without some mechanism is asked for no value of it unless it is named.
+            # A release without some mechanism is requested no value of it unless it is named.
             named = {*tactics_of(name), *read}
             asked = {key: value for key, value in asked.items() if key in named}
         keys = dict.fromkeys([*read, *asked])

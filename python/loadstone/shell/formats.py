@@ -100,7 +100,7 @@ class Json(Format):
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise InputError(
                 f"two columns are called {', '.join(twice)}: an object of JSON has each name once",
-                hint="name them apart, as in retrieve (x = t.a, y = u.a), or ask for --format csv",
+                hint="name them apart, as in retrieve (x = t.a, y = u.a), or request --format csv",
             )
         super().__init__(names, types)
         self._is_first = True

@@ -31,7 +31,7 @@ def difference(slow: Sequence[Sample], fast: Sequence[Sample]) -> Estimate | Non
 def part_of_difference(
     slow: Sequence[Sample], fast: Sequence[Sample], component: Component
 ) -> Estimate | None:
-    """The share of a component in the difference of the times; None if some sample does not tell
+    """The share of a component in the difference of the times; None if some sample does not report
     it, without pairs enough for an interval, or where the slow one is not certainly slower."""
     pairs = _observed(slow, fast, component)
     if len(pairs) < INTERVAL_PAIRS_MIN:

@@ -22,7 +22,7 @@ REPEAT_BLOCK = 4
 
 
 def undecided(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozenset[str]:
-    """The variants whose cells need more samples; `precision` is a share, 0 asks for none."""
+    """The variants whose cells need more samples; `precision` is a share, 0 requests none."""
     if not precision:
         return frozenset()
     if len(taken) == 1:

@@ -18,7 +18,7 @@ _Z = 1.959964
 """Two-sided 95 % of a normal distribution."""
 _OFTEN = (1 - sqrt(1 / 3)) / 2
 """At 1 less this, and at this, f (1 - f) is its mean over all f, 1/6: beyond a stretch of nearly a
-period its length varies more than what f tells."""
+period its length varies more than what f shows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def shaped(value: Any, wanted: Any, where: str) -> Any:
 
 @cache
 def fields_of(kind: Any) -> Mapping[str, Any]:
-    """Name -> annotation. Kept: a record's plan asks for those of a cell once for each cell."""
+    """Name -> annotation. Kept: a record's plan requests those of a cell once for each cell."""
     hints = get_type_hints(kind, include_extras=True)
     fields = {n: get_args(h)[0] if get_origin(h) is Required else h for n, h in hints.items()}
     return MappingProxyType(fields)

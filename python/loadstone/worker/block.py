@@ -45,7 +45,7 @@ class Reopened:
 
 
 class Timer(ABC):
-    """Runs blocks on a system. `mark` tells the runner when a timed statement begins and ends."""
+    """Runs blocks on a system. `mark` shows the runner when a timed statement begins and ends."""
 
     system: System
     observer: Observer | None = None
@@ -72,7 +72,7 @@ class Timer(ABC):
                 except StatementEndedError:
                     if variation.undo:  # it may have changed its relation, or not
                         return BlockResult((), (), (), ended=True)
-                    # Filling the caches may have made it long: the sample tells.
+                    # Filling the caches may have made it long: the sample shows.
         for offset, variation in enumerate(block.variations):
             ordinal = block.first_ordinal + offset
             if block.temperature == "cold":

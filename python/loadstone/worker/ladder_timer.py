@@ -41,7 +41,7 @@ class LadderTimer:
         self, engine: Engine, mark: Callable[[str], None], translate: Translate, whole: Whole
     ) -> None:
         """`whole` takes a sample of the statement itself, gives its time, and puts the engine's
-        phases of it where it is told."""
+        phases of it where it is reported."""
         self._engine = engine
         self._mark = mark
         self._translate = translate

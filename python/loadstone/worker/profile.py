@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from loadstone.engines.system import System
 
 EMPTY_STRETCHES = 64
-"""As many as tell the cost of one to some percent, in some milliseconds."""
+"""As many as report the cost of one to some percent, in some milliseconds."""
 FREQUENCY_HZ_MIN = 97
-"""Fewer would tell nothing of a statement."""
+"""Fewer would report nothing of a statement."""
 DENSE_HZ = 9_973
 """So many samples cost enough to be measured in some milliseconds."""
 DENSE_PAIRS = 8

@@ -117,12 +117,12 @@ class Requests(ABC):
         return self.terms()
 
     def _limit(self, variant: "Variant") -> bool:
-        """Take the share of a processor that a variant asks for; returns whether it is another."""
+        """Take the share of a processor that a variant requests; returns whether it is another."""
         asked = dict(variant.tactics).get(PROCESSOR, UNLIMITED)
         return self._share.limit(None if asked == UNLIMITED else int(asked))
 
     def _place(self, variant: "Variant") -> None:
-        """Have the folder on the disks that a variant asks for. Another kind of them is another
+        """Have the folder on the disks that a variant requests. Another kind of them is another
         loading; another bandwidth is taken at once."""
         if self._volume is not None:
             asked = dict(variant.tactics)
@@ -193,7 +193,7 @@ class Requests(ABC):
 
     def climb(self, request: messages.Climb) -> messages.Climbed:
         """Take samples of rungs of the ladder of statements; without statements there is none."""
-        reason = f"{self._opened().name} is asked without statements"
+        reason = f"{self._opened().name} runs without statements"
         return messages.Climbed(
             tuple(messages.RungTimes(rung, reason=reason) for rung in request.rungs)
         )
@@ -236,7 +236,7 @@ class Requests(ABC):
 
 
 def _refuse_other_release(variant: "Variant", terms: Mapping[str, str]) -> None:
-    """Raise `EngineError` where the engine that started says another release than was asked for.
+    """Raise `EngineError` where the engine that started says another release than was requested.
     What was asked may be longer: the number of a wheel follows that of its engine."""
     reported = terms.get("version", "unknown")
     number = next(
@@ -246,7 +246,7 @@ def _refuse_other_release(variant: "Variant", terms: Mapping[str, str]) -> None:
     if asked and asked != number and not asked.startswith(f"{number}."):
         raise EngineError(
             f"{variant.name}: the engine that started is {reported}",
-            hint="the release that was asked for is not what its package brings",
+            hint="the requested release is not the one in its package",
         )
 
 

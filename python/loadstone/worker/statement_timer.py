@@ -48,10 +48,10 @@ class StatementTimer(Timer):
         texts = []
         structure = self.engine.capabilities.structures.get(block.storage)
         # A heap is only scanned: there is no structure to be used or not. A cold sample must read
-        # it; that its plan does not is told.
+        # it; that its plan does not is reported.
         heap = block.storage == "heap"
         shown = structure is not None and structure.in_plans
-        # An engine may have to execute the statement to tell, which a limit forbids.
+        # An engine may have to execute the statement to report, which a limit forbids.
         shown = shown and not block.limit_ns and (not heap or block.temperature == "cold")
         for variation in block.variations:
             statement = self.translate(block, variation.text)
@@ -216,7 +216,7 @@ class StatementTimer(Timer):
     def _by_name(self, block: Block, variation: Variation, named: Named) -> str:
         """The checksum of an updated relation, of which only the tuples that the update concerns
         are read, and all are counted. What it did to others shows in the last sample of the block,
-        whose relation is read whole: the undo takes back the change that is asked for, and no
+        whose relation is read whole: the undo takes back the change that is requested, and no
         other."""
         queries = (self.translate(block, query).text for query in named.queries)
         answers = [_answer_of(self.engine.read(query)) for query in queries]
@@ -257,7 +257,7 @@ class StatementTimer(Timer):
         rows = self._changes(block.sql)
         self._take_back(block, variation)
         if changed < 0:
-            raise EngineError(f"{self.engine.name} does not say how many rows it changed")
+            raise EngineError(f"{self.engine.name} does not report how many rows it changed")
         return changed, rows
 
     def translate(self, block: Block, text: str) -> Statement:

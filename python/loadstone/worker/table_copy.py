@@ -34,7 +34,7 @@ class TableCopy:
     def changes(self) -> list[Row]:
         """The rows that the table has and the copy lacks, then those that it lacks, each behind a
         word that says which. Without a primary key each stands before the number of times that it
-        occurs. Of volatile columns nothing is told."""
+        occurs. Of volatile columns nothing is reported."""
         return self._differences(self._changed.volatile)
 
     def _differences(self, without: Sequence[str]) -> list[Row]:

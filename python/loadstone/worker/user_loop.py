@@ -59,7 +59,7 @@ class Request:
         return self.sql is not None and bool(self.sql.changed)
 
     def ask(self, session: Engine) -> Sequence[tuple[Any, ...]]:
-        """Ask for it in a session; all rows of its answer."""
+        """Request it in a session; all rows of its answer."""
         if not self.steps:
             return session.fetch(self.statement)
         from loadstone.worker.script import play
@@ -248,7 +248,7 @@ class _User:
         self._checked = checked
 
     def check(self, mark: Callable[[str], None]) -> None:
-        """Ask for every variation once, outside the clock, and check the whole answer."""
+        """Request every variation once, outside the clock, and check the whole answer."""
         for request in self._requests:
             if request.changes:
                 continue  # alone, it was asked and checked before

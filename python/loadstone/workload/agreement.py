@@ -43,7 +43,7 @@ Rows = Sequence[Sequence[Any]] | None
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """A variant's answer to a variation; `rows` asks for it again, row by row."""
+    """A variant's answer to a variation; `rows` requests it again, row by row."""
 
     variant: str
     engine: str
@@ -95,7 +95,7 @@ class Basis:
 
 
 class AgreedAnswers:
-    """The expected answers, once the engines have been asked for them."""
+    """The expected answers, once the engines have been requested them."""
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
@@ -140,7 +140,7 @@ class AgreedAnswers:
 
     @property
     def bases(self) -> Mapping[str, Basis]:
-        """By statement, those that engines were asked for."""
+        """By statement, those that engines were requested."""
         return self._bases
 
     def odd(self, statement: str, variant: str) -> Odd | None:
@@ -182,8 +182,8 @@ class AgreedAnswers:
         words = [_differ(vote, first.votes[0], first.engines, stated.digits, stated.order)
                  for other in others for vote in other.votes]  # fmt: skip
         if not wins:
-            telling = "the engines give different answers, and no answer has most of them"
-            self._worsen(statement, Basis(DIVIDED, first.engines, f"{telling}: {words[0]}"))
+            reporting = "the engines give different answers, and no answer has most of them"
+            self._worsen(statement, Basis(DIVIDED, first.engines, f"{reporting}: {words[0]}"))
             return
         several = len(first.engines) > 1
         for vote, reported_how in zip((v for o in others for v in o.votes), words, strict=True):

@@ -10,7 +10,7 @@ Two answers agree if both have as many rows and the rows of one are, each once a
 those of the other. Integers agree if they are equal; in a column in which an engine gives numbers
 with a fraction, numbers agree if they differ by no more than half a unit of the last of so many
 significant digits, since not every engine has decimals.
-If the statement asks for an order by columns that it gives, these columns must have the same
+If the statement requests an order by columns that it gives, these columns must have the same
 values from row to row: rows that tie may stand in any order.
 
 A checksum stands for an answer in each sample: equal answers of one engine have equal checksums.

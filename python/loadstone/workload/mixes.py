@@ -93,7 +93,7 @@ def check_script(
                 sql.check_tables(tree, known, where)
                 changed |= dict.fromkeys(filter(None, [sql.changed_by(tree)]))
     if {*changed} != {*stated.script_changes}:
-        raise InputError(f"{where} changes other tables than are told of it")
+        raise InputError(f"{where} changes other tables than are declared")
     columns = {
         f"{table.name}.{column.name}" for table in workload.tables for column in table.columns
     }

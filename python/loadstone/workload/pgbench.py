@@ -148,7 +148,7 @@ _Bits = Iterator[int]
 
 
 def _bits(start: int, number: int) -> _Bits:
-    """As many random numbers of 64 bits as an expression asks for, others in each variation."""
+    """As many random numbers of 64 bits as an expression requests, others in each variation."""
     first = random_bits(start, number)
     place = 0
     while True:

@@ -294,5 +294,5 @@ def _check_statement(
                 raise InputError(
                     f"{where}: a text of the statement {one.name} changes"
                     f" {changed or 'no table'}, another {one.changes or 'none'}",
-                    hint="its texts say the same in other dialects: all change one table",
+                    hint="its texts are one statement in several dialects: all change one table",
                 )

@@ -88,7 +88,7 @@ def count(text: str, dialect: str) -> int:
     try:
         return sum(one is not None for one in sqlglot.parse(text, read=dialect or None))
     except (SqlglotError, RecursionError):
-        return 1  # `parsed` tells what it is
+        return 1  # `parsed` shows what it is
 
 
 def pieces(text: str, dialect: str, where: str) -> list[str]:
@@ -242,7 +242,7 @@ VOLATILE = frozenset(
 
 
 def may_be_volatile(tree: Tree) -> bool:
-    """Whether a text draws random numbers or asks for the time, so that its answer may change from
+    """Whether a text draws random numbers or requests the time, so that its answer may change from
     one execution to the next: it need not, as with `placed < now()`."""
     if any(True for _ in tree.find_all(exp.TableSample)):
         return True
@@ -274,8 +274,8 @@ def form_of(tree: Tree) -> tuple[int | None, tuple[int, ...], bool]:
 
 
 def check_alike(tree: Tree, other: Tree, where: str) -> None:
-    """Raise `InputError` where the texts of a statement ask for answers of another form: their
-    rows would be compared without what only one of them asks for, or, where there are none, be the
+    """Raise `InputError` where the texts of a statement request answers of another form: their
+    rows would be compared without what only one of them requests, or, where there are none, be the
     same."""
     (columns, order, unchecked), (others, other_order, other_unchecked) = map(
         form_of, (tree, other)
@@ -283,15 +283,15 @@ def check_alike(tree: Tree, other: Tree, where: str) -> None:
     if columns is not None and others is not None and columns != others:
         raise InputError(
             f"{where}: one of its texts gives {columns} columns, another {others}",
-            hint="its texts say the same in other dialects: give the same columns",
+            hint="its texts are one statement in several dialects: give the same columns",
         )
     is_known = not (unchecked or other_unchecked)
     sorts, other_sorts = bool(order) or unchecked, bool(other_order) or other_unchecked
     if sorts != other_sorts or (is_known and order != other_order):
         raise InputError(
-            f"{where}: its texts ask for other orders: ORDER BY stands in one alone, or names other"
+            f"{where}: its texts request other orders: ORDER BY stands in one alone, or names other"
             " columns",
-            hint="its texts say the same in other dialects: order all of them alike, or none",
+            hint="its texts are one statement in several dialects: order all alike, or none",
         )
 
 

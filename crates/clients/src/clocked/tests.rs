@@ -29,7 +29,7 @@ impl Recorder {
 }
 
 fn failure(doing: &'static str) -> ClientError {
-    ClientError::engine("recorder", doing, "it was told to")
+    ClientError::engine("recorder", doing, "it was reported to")
 }
 
 impl Transactions for Recorder {

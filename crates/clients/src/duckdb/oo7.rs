@@ -134,7 +134,7 @@ impl<'a> Columns<'a> for Row<'a> {
     }
 }
 
-/// Each row of a chunk: its columns are asked for once.
+/// Each row of a chunk: its columns are requested once.
 fn each(
     chunk: &Chunk<'_>,
     columns: &[Column],

@@ -255,7 +255,7 @@ pub fn made(
         .into_iter()
         .try_for_each(|table| connection.run(&format!("DROP TABLE IF EXISTS {table}")));
     if let Err(error) = dropped.and_then(|()| make(connection)) {
-        // The first error is the one to tell of.
+        // The first error is the one to report.
         _ = connection.run("ROLLBACK");
         return Err(error);
     }

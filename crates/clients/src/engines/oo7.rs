@@ -24,7 +24,7 @@ const OTHERS: [OtherValue; 8] = [
     ("lode", "access", "links", NO_DESIGN),
     ("lode", "access", "btree", NO_DESIGN),
     ("lode", "access", "hash", NO_DESIGN),
-    ("memory", "prefetch", "on", "its structures of OO7 lie in vectors, which nobody asks ahead"),
+    ("memory", "prefetch", "on", "its structures of OO7 lie in vectors, which are not prefetched"),
     ("sqlite", "access", "clustered", "OO7's program has tables with row ids"),
     ("sqlite", "access", "objects", "OO7's program has tables with row ids"),
 ];

@@ -2,7 +2,7 @@
 //! database does, and so the limit of what one can do with one. Lost when closed.
 //!
 //! The tactic `prefetch` is lode's, so that both can be compared with their like: with `on`, the
-//! processor is asked for all nodes that one leads to before the first of them is read. The driver
+//! processor is requested all nodes that one leads to before the first of them is read. The driver
 //! is compiled for either.
 //!
 //! The only unsafe code is the pointers' own: a node is freed when the database is, never before,
@@ -41,7 +41,7 @@ pub struct Handle(NonNull<Node>);
 /// The choices of the tactic, the default first.
 pub const PREFETCH: [(&str, bool); 2] = [("off", false), ("on", true)];
 
-const ELSEWHERE: &str = "it asks an x86-64 processor, and this is another";
+const ELSEWHERE: &str = "it requires an x86-64 processor, and this is another";
 
 /// Parts by id and by build time.
 #[derive(Default)]
@@ -49,7 +49,7 @@ pub struct Memory<const PREFETCHES: bool> {
     by_id: FxHashMap<u32, NonNull<Node>>,
     by_build: BTreeSet<(i64, u32)>,
     removed: Vec<NonNull<Node>>,
-    /// Nodes that the processor was asked for.
+    /// Nodes that the processor was requested.
     prefetches: u64,
 }
 

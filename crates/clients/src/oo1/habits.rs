@@ -9,13 +9,13 @@ use crate::oo1::visits::Visits;
 const FIRST: u32 = 1;
 const SECOND: u32 = 2;
 
-/// Levels of a traversal in one call: two tell a statement for each from one for all.
+/// Levels of a traversal in one call: two distinguish a statement for each from one for all.
 const LEVELS: u32 = 2;
 
 /// The numbers of statements that a driver sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
-    /// To read the parts at the other ends of a part's connections, once these were asked for.
+    /// To read the parts at the other ends of a part's connections, once these were requested.
     pub reading_ends: u64,
     /// For two parts in one call.
     pub batch_of_two: u64,

@@ -131,7 +131,7 @@ fn traversal<C: Driver>(
 }
 
 /// Depth first, duplicates kept; the links of the parts on the way stand one behind another in
-/// `links`. Answers how many parts' links were asked for.
+/// `links`. Answers how many parts' links were requested.
 fn descend<C: Driver>(
     driver: &mut C,
     handle: C::Handle,

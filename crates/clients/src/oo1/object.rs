@@ -129,7 +129,7 @@ impl<'a> Object<'a> {
 /// No part has it.
 pub const NOBODY: u32 = 0;
 
-/// The links of the object that was read last, since the loops ask for them right after it: copied
+/// The links of the object that was read last, since the loops request them right after it: copied
 /// out of an engine that does not keep the object where it was.
 pub struct CopiedLinks {
     id: u32,

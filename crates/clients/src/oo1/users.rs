@@ -1,7 +1,7 @@
 //! Concurrent users: each a thread with a driver of its own, doing one operation after another.
 //!
 //! A reader looks one part up in a transaction of its own; a writer inserts one part with its
-//! three connections and commits. Drawing what to ask for is outside each request's time. What the
+//! three connections and commits. Drawing what to request is outside each request's time. What the
 //! writers inserted is looked at both ways afterwards, and taken back.
 
 use loadstone_datasets::oo1::{Database, NewPart};
@@ -98,7 +98,7 @@ fn read<C: Driver>(
 ) -> Result<Tally, ClientError> {
     let mut tally = Tally::new();
     let mut visits = Visits::default();
-    // Users a thousand iterations apart ask for different parts.
+    // Users a thousand iterations apart request different parts.
     for iteration in user * 1000.. {
         for id in database.lookup_ids(iteration) {
             let Some(due_ns) = queue.due_ns(&mut tally) else {

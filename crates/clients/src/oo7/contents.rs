@@ -68,7 +68,7 @@ impl Contents {
         self.0.add(mix(mix_part(part), pair(18, composite), NO_KIND));
     }
 
-    /// A connection. Parallel ones are told apart by their types and lengths alone.
+    /// A connection. Parallel ones are distinguished by their types and lengths alone.
     pub fn connection(&mut self, from: u32, to: u32, kind: Kind, length: i32) {
         self.0.add(mix(pair(from, to), pair(19, length.cast_unsigned()), kind));
     }

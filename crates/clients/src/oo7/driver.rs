@@ -80,7 +80,7 @@ pub trait Driver: Transactions {
     fn root_part(&mut self, of: Self::Composite) -> Result<Self::Part, ClientError>;
 
     /// A number that no other atomic part has, by which the loops know those that they visited: its
-    /// id, or that by which the engine itself knows an object. It never asks for the object.
+    /// id, or that by which the engine itself knows an object. It never requests the object.
     fn identity(&self, part: Self::Part) -> u64;
 
     /// An atomic part: one call for each visit.

@@ -84,7 +84,7 @@ pub fn run<C: Driver>(asked: &mut Asked<'_, C>, measure: Measure) -> Result<Outc
         Measure::T5Undo => updates::text_undone(asked),
         Measure::S1 => updates::insert(asked),
         Measure::S2 => updates::delete(asked),
-        _ => unreachable!("the others were told above"),
+        _ => unreachable!("the others were reported above"),
     }
 }
 

@@ -69,7 +69,7 @@ pub enum Measure {
     M4,
     /// T1 of both, then T2b of the private ones.
     M5,
-    /// The same: the original program tells the two apart by name alone.
+    /// The same: the original program distinguishes the two by name alone.
     M6,
 }
 

@@ -144,7 +144,7 @@ impl Oracle {
             Measure::T5Undo => return self.rewritten([1, 0]),
             Measure::S1 => return self.inserted(iteration, true),
             Measure::S2 => return self.inserted(iteration, false),
-            _ => unreachable!("the others were told above"),
+            _ => unreachable!("the others were reported above"),
         }
         visits
     }

@@ -60,7 +60,7 @@ impl Reached {
     }
 }
 
-/// A complex assembly that was reached: its level tells of which class its assemblies are.
+/// A complex assembly that was reached: its level describes which class its assemblies are.
 #[derive(Debug, Clone, Copy)]
 pub struct Complex {
     id: u32,

@@ -113,7 +113,7 @@ impl<'a, C: Driver> Walk<'a, C> {
     }
 
     /// Depth first along the connections from a composite part's root, each atomic part once. `at`
-    /// is told whether a part is the root.
+    /// is reported whether a part is the root.
     pub fn graph(
         &mut self,
         composite: C::Composite,

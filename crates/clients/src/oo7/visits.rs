@@ -106,7 +106,7 @@ pub(super) fn mix_part(part: &Part) -> u64 {
     mix(place ^ u64::from(part.document).rotate_left(44), mix_object(&part.object, 0), NO_KIND)
 }
 
-/// `class` tells objects of equal attributes apart.
+/// `class` shows objects of equal attributes apart.
 #[inline]
 pub(super) fn mix_object(object: &Object, class: u64) -> u64 {
     let named = pair(object.id, object.build_date.cast_unsigned());

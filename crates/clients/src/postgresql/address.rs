@@ -59,7 +59,7 @@ pub struct Server {
     pub user: String,
     /// The database.
     pub database: String,
-    /// For servers that ask for one.
+    /// For servers that request one.
     pub password: Password,
     /// Where all tables are; it is made by the load, and nothing outside it is touched.
     pub schema: String,
@@ -74,7 +74,7 @@ impl Server {
             .map_err(|message| ClientError::engine(ENGINE, "reading its address", message))?;
         let is_socket = matches!(server.transport, Transport::Socket { .. });
         if place.is_some_and(|wanted| wanted != is_socket) {
-            let message = format!("place= asks for another way than that to {server}");
+            let message = format!("place= requires another connection than the one to {server}");
             return Err(ClientError::engine(ENGINE, "connecting", message));
         }
         Ok(server)

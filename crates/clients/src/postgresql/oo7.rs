@@ -44,7 +44,7 @@ pub struct PostgreSqlSession {
 /// Values of the tactic `statement` that OO1's program has beside these.
 pub const OTHER_STYLES: [(&str, &str); 2] = [
     ("procedure", "OO7's program has no functions in the server"),
-    ("pipeline", "OO7's program asks for an object after it knows the one before"),
+    ("pipeline", "OO7's program requests an object after it has read the one before"),
 ];
 
 /// Connect to the server of a connection string (see [`Server::parse`]).
@@ -71,7 +71,11 @@ fn connected(
     spans_measure: bool,
 ) -> Result<PostgreSqlSession, ClientError> {
     let session = Session::open(&server).map_err(|error| {
-        ClientError::engine(ENGINE, "connecting", format!("{error}; asked for {server}"))
+        ClientError::engine(
+            ENGINE,
+            "connecting",
+            format!("{error}; the server requested is {server}"),
+        )
     })?;
     let statements = Vec::new();
     let mut opened =

@@ -41,9 +41,9 @@ const TERMS: [(&str, &str); 16] = [
     ),
     ("parallelism", "SHOW max_parallel_workers_per_gather"),
     (
-        // The statistics tell how far the rows lie in the order of a column.
+        // The statistics report how far the rows lie in the order of a column.
         "order of rows",
-        // `format` writes a number without asking for a cast, which could be a user's own.
+        // `format` writes a number without requesting a cast, which could be a user's own.
         "SELECT coalesce(string_agg(format('%s by %s %s', tablename, attname, \
          round(correlation::numeric, 3)), ', ' ORDER BY tablename), 'not known') FROM pg_stats \
          WHERE schemaname = current_schema() AND (tablename, attname) IN (('part', 'id'), \
@@ -87,7 +87,7 @@ pub fn made(
         session.execute(&within(schema, &format!("DROP TABLE IF EXISTS @.{table}")))
     });
     if let Err(error) = dropped.and_then(|()| make(session)) {
-        // The first error is the one to tell of.
+        // The first error is the one to report.
         _ = session.execute("ROLLBACK");
         return Err(error);
     }

@@ -159,7 +159,7 @@ impl Session {
                 }
                 Message::AuthenticationSasl(_) => self.scram(asked_for(address)?)?,
                 _ => {
-                    let text = "it asks for a kind of authentication that is not spoken here \
+                    let text = "it requires a kind of authentication that this client lacks \
                                 (trust, peer, password, md5 and SCRAM-SHA-256 are)";
                     return Err(WireError::Protocol(text.into()));
                 }
@@ -206,7 +206,7 @@ impl Drop for Session {
 fn asked_for(address: &Server) -> Result<&[u8], WireError> {
     address.password.bytes().ok_or_else(|| {
         WireError::Protocol(format!(
-            "it asks for a password of {}, and none was given",
+            "it requires a password of {}, and none was given",
             address.user
         ))
     })

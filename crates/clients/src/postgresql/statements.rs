@@ -80,7 +80,8 @@ impl statements::Session for Own {
     }
 }
 
-/// How many rows a change is told to have changed: `UPDATE 1`, `INSERT 0 1`; none of a query.
+/// Number of rows that a change is reported to have changed: `UPDATE 1`, `INSERT 0 1`; none of a
+/// query.
 fn changed_by(tag: &[u8]) -> Option<u64> {
     let words = std::str::from_utf8(tag.strip_suffix(b"\0")?).ok()?;
     let (kind, count) = words.split_once(' ')?;

@@ -32,7 +32,7 @@ const HEADER_BYTES: usize = 5;
 #[derive(Debug, Error)]
 pub enum WireError {
     /// The socket failed, or the server closed it.
-    #[error("{0}; the server's log says why, if it still runs")]
+    #[error("{0}; the server's log has the cause, if it still runs")]
     Socket(#[from] io::Error),
     /// The server refused; the connection is still usable unless it said so.
     #[error("{message} (SQLSTATE {code})")]

@@ -61,7 +61,7 @@ fn trial<C: Driver>(asked: &mut Asked<'_, C>, pattern: Pattern) -> Result<Outcom
     let elapsed_ns = now_ns() - start_ns;
     let work = begun.end();
     done.inspect_err(|_| {
-        // The first error is the one to tell of.
+        // The first error is the one to report.
         _ = driver.rollback();
     })?;
     let sent = Sent::since(sent, driver.sent());

@@ -245,7 +245,7 @@ impl Statement {
     #[inline]
     pub fn reset(&mut self) {
         #[expect(unsafe_code, reason = "the C interface")]
-        // SAFETY: the statement is alive. The status repeats what `step` told.
+        // SAFETY: the statement is alive. The status repeats what `step` reported.
         unsafe {
             ffi::sqlite3_reset(self.raw.as_ptr());
         }
@@ -272,7 +272,7 @@ impl Statement {
     pub fn text(&self, column: c_int) -> &[u8] {
         #[expect(unsafe_code, reason = "the C interface")]
         // SAFETY: SQLite owns the text until the next step or reset, which need `&mut self`, and
-        // its length is asked for after the text, as the manual wants it.
+        // its length is requested after the text, as the manual wants it.
         unsafe {
             let start = ffi::sqlite3_column_text(self.raw.as_ptr(), column);
             slice(start, ffi::sqlite3_column_bytes(self.raw.as_ptr(), column))
@@ -340,7 +340,7 @@ impl Statement {
 impl Drop for Statement {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "the C interface")]
-        // SAFETY: it is freed once. The status repeats what `step` told.
+        // SAFETY: it is freed once. The status repeats what `step` reported.
         unsafe {
             ffi::sqlite3_finalize(self.raw.as_ptr());
         }

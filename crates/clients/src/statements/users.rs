@@ -72,7 +72,7 @@ struct Own {
     ended_ns: u64,
 }
 
-/// Let users loose, each on its session, on which it has asked for each answer once: the first
+/// Let users loose, each on its session, on which it has requested each answer once: the first
 /// begins with the first request, the second with the second, and so on, and each goes round.
 /// `lasting_ns` is the time that a closed loop is to take, and in which an open one's requests are
 /// due.

@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::variants::{VARIANTS, database};
 
-/// All that reading can tell: two databases that agree in it are the same.
+/// All that reading can determine: two databases that agree in it are the same.
 const READ: [Measure; 6] = [
     Measure::Scan,
     Measure::Lookup,

@@ -1,4 +1,4 @@
-//! OO1 (Cattell & Skeen 1992): parts, the connections between them, and what the measures ask for.
+//! OO1 (Cattell & Skeen 1992): parts, the connections between them, and what the measures request.
 //!
 //! Every number is a place on one cycle of [`random`]; [`database`] and [`inputs`] say which.
 

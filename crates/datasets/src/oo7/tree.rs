@@ -1,7 +1,7 @@
 //! The tree of assemblies: which draws, ids and parents belong to a place of it, without a walk.
 //!
 //! Assemblies are made depth first, a child with all below it before the next, so that the number
-//! of an assembly in its order of creation tells the way from the root.
+//! of an assembly in its order of creation shows the way from the root.
 
 /// Children of a complex assembly.
 pub const CHILDREN: u32 = 3;

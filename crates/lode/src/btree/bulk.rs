@@ -117,7 +117,7 @@ impl<P: PageWrite> Loader<'_, P> {
         Ok((full.page, next))
     }
 
-    /// Tell the levels above that `right`, with the keys from `separator` on, follows `left`.
+    /// Report the levels above that `right`, with the keys from `separator` on, follows `left`.
     fn raise(&mut self, separator: &[u8], left: PageNumber, right: PageNumber) -> Result<()> {
         let (mut left, mut right) = (left, right);
         for level in 1..=LEVELS_MAX {

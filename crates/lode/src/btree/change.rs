@@ -55,7 +55,7 @@ pub(super) fn put(
     Ok(old)
 }
 
-/// Change a page; what contradicts itself in it is told with its number.
+/// Change a page; what contradicts itself in it is reported with its number.
 fn edit<R>(
     pages: &mut impl PageWrite,
     page: PageNumber,

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// nothing anywhere, and a counter would cost more than the read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Times that a page was asked for and had to be read from disk.
+    /// Times that a page was requested and had to be read from disk.
     pub misses: u64,
     /// Calls of the disk's read.
     pub reads: u64,
-    /// Pages that these asked for.
+    /// Pages that these requested.
     pub pages_read: u64,
-    /// Pages of them that came without being asked for and were whole.
+    /// Pages of them that came without being requested and were whole.
     pub pages_read_ahead: u64,
     /// Calls of the disk's write.
     pub writes: u64,

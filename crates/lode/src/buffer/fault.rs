@@ -88,7 +88,7 @@ impl Buffer {
         }
     }
 
-    /// Tell the tactic of a use. `None` if the word has changed.
+    /// Report the tactic of a use. `None` if the word has changed.
     fn note_use(&self, page: PageNumber, word: Word) -> Option<Word> {
         if !word.is_on_second_chance() {
             return Some(word);
@@ -125,7 +125,7 @@ impl Buffer {
     }
 
     /// Read those pages of a run that are absent, and for which there are frames without waiting
-    /// and without writing. Nobody has asked for them yet; what goes wrong is told to who does.
+    /// and without writing. Nobody has requested them yet; what goes wrong is reported to who does.
     pub(crate) fn bring(&self, run: Run) {
         let absent = self.absent(run);
         let mut permit = self.budget.acquire_up_to(absent.len());
@@ -143,7 +143,7 @@ impl Buffer {
         }
     }
 
-    /// Claim the pages of a run that are absent, of which nobody has asked for any, and for which
+    /// Claim the pages of a run that are absent, of which nobody has requested any, and for which
     /// frames can be had without waiting: what is lacking of these is evicted together.
     fn claim_ahead<'a>(
         &'a self,
@@ -171,7 +171,7 @@ impl Buffer {
     }
 
     /// Read a stretch of claimed pages by one call. What goes wrong with pages that nobody has
-    /// asked for goes wrong again, and is told, when somebody does.
+    /// requested goes wrong again, and is reported, when somebody does.
     fn fill(&self, stretch: &mut [Claim<'_>], asked: PageNumber) -> Result<()> {
         let Some(at) = stretch.iter().position(|claim| claim.page == asked) else {
             self.fill_ahead(stretch);

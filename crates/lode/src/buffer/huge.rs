@@ -1,6 +1,6 @@
 //! Large pages behind the small ones, where the cap has room for all of the volume.
 //!
-//! A huge page is taken whole, at the first touch of any byte of it. So the kernel is asked for
+//! A huge page is taken whole, at the first touch of any byte of it. So the kernel is requested
 //! them only as far as memory for every page of the volume would be within the cap anyway; when
 //! the volume outgrows that, nothing more is taken so. What was taken goes as it came, page by
 //! page: the kernel splits a huge page of which a part is given back.
@@ -40,7 +40,7 @@ impl Buffer {
         self.back_with_huge();
     }
 
-    /// Ask for huge pages, or for none any more, as the volume's length wants it.
+    /// Request huge pages, or for none any more, as the volume's length wants it.
     pub(super) fn back_with_huge(&self) {
         let backed = backed(self.pages_total(), self.huge.budget_pages.load(Ordering::Relaxed))
             .min(self.pages_max);

@@ -9,7 +9,7 @@ use super::frame_budget::Slot;
 use crate::page::{PageBytes, PageNumber};
 use crate::page_mut::PageMut;
 
-/// A page that nobody else reads, changes or evicts. A thread that asks for it waits until this is
+/// A page that nobody else reads, changes or evicts. A thread that requests it waits until this is
 /// dropped. If it was lent out to be changed, the page is dirty then and has a new version.
 #[must_use]
 pub struct Latched<'a> {

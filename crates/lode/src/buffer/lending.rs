@@ -70,7 +70,7 @@ impl Buffer {
                 self.budget.note_lent();
                 return true;
             }
-            // An error of a page that had to be written is told to the next who needs a frame.
+            // An error of a page that had to be written is reported to the next who needs a frame.
             let Ok(evicted) = self.evict(frames - permit.pages()) else { break };
             let is_none = evicted.pages() == 0;
             permit.merge(evicted);

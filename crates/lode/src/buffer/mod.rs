@@ -72,7 +72,7 @@ pub struct BufferOptions {
     pub cache_bytes: u64,
     /// Which page is evicted when another needs its frame.
     pub replacement: Replacement,
-    /// Whether the kernel is asked for huge pages as long as the whole volume has room.
+    /// Whether the kernel is requested huge pages as long as the whole volume has room.
     pub huge_pages: bool,
     /// At a miss, read the absent pages of the aligned run of so many, and more where one run is
     /// missed after another; 0 and 1 for the page alone. A run takes at most a quarter of the

@@ -3,7 +3,7 @@
 //!
 //! At most half of the cache (of what is never lent: [`super::lending`]) can be pinned, so that a
 //! thread that needs a frame finds one, and nobody waits for a pin: a thread that would have to is
-//! told so. Which transaction may read a page, and that nobody who may change it waits for a
+//! reported so. Which transaction may read a page, and that nobody who may change it waits for a
 //! reader, is the caller's ([`crate::transaction`]).
 
 use std::sync::atomic::Ordering;

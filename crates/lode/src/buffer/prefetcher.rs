@@ -1,4 +1,4 @@
-//! Threads that bring pages before they are asked for.
+//! Threads that bring pages before they are requested.
 
 use std::mem;
 use std::sync::Arc;

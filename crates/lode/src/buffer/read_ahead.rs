@@ -1,4 +1,4 @@
-//! Sequential readers, and what should be brought before it is asked for.
+//! Sequential readers, and what should be brought before it is requested.
 //!
 //! A miss where an earlier run of pages ended goes on with a *stream*: it brings twice as much as
 //! the one before, up to 512 KiB. Where there is a prefetcher ([`super::Prefetcher`]), a stream
@@ -32,7 +32,7 @@ const WINDOWS_AHEAD: PageNumber = 6;
 /// neighbouring extents may be chance.
 const EXTENTS_CERTAIN: PageNumber = 4;
 
-/// Readers that are told apart.
+/// Readers that are distinguished.
 const STREAMS_MAX: usize = 4;
 
 /// Consecutive pages.
@@ -60,7 +60,7 @@ struct Work {
     ended: bool,
 }
 
-/// A reader, as far as one can tell.
+/// A reader, as far as one can determine.
 struct Stream {
     /// Everything before has been read or is in the queue.
     end: PageNumber,

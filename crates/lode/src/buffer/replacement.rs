@@ -51,7 +51,7 @@ impl Tactic {
     }
 
     /// Whether pages have their second-chance bit set as soon as they come. `ahead`: nobody has
-    /// asked for the page yet, and the clock takes it at its first passing if nobody does.
+    /// requested the page yet, and the clock takes it at its first passing if nobody does.
     pub(super) const fn starts_on_second_chance(&self, ahead: bool) -> bool {
         match self {
             Self::Clock { .. } => ahead,
@@ -75,7 +75,7 @@ impl Tactic {
         }
     }
 
-    /// The page that should go next, as far as it can be told without its latch. `None` where a
+    /// The page that should go next, as far as it can be reported without its latch. `None` where a
     /// slot is vacant, and at a list's end.
     pub(super) fn candidate(&self, budget: &FrameBudget) -> Option<(Slot, PageNumber)> {
         match self {

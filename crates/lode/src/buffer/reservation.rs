@@ -36,7 +36,7 @@ impl Reservation {
     }
 
     /// Take memory for the first `count` pages singly: a huge page would be for neighbours, too,
-    /// that nobody asked for. A kernel that has no huge pages does so anyway.
+    /// that nobody requested. A kernel that has no huge pages does so anyway.
     pub(super) fn prefer_small(&self, count: PageNumber) {
         self.advise(0, count as usize * PAGE_BYTES, Advice::LinuxNoHugepage).ok();
     }

@@ -36,7 +36,7 @@ use crate::sync::point;
 
 /// Somebody owns the page alone: it is being read from disk, changed, or evicted.
 const LATCHED: u64 = 1 << 0;
-/// The second-chance bit: the next use takes the slow way, which clears it and tells the
+/// The second-chance bit: the next use takes the slow way, which clears it and shows the
 /// replacement tactic. The clock sets it as it passes and evicts a page on which it still finds it;
 /// under `lru` and `lru-2` it is always set, so that every use is noted.
 pub(super) const SECOND_CHANCE: u64 = 1 << 1;

@@ -63,7 +63,7 @@ impl Columns {
         }
         match with_space.first() {
             None => Ok(rows),
-            Some(&chunk) => Err(Corruption("it is on no list and says that it is").on(chunk)),
+            Some(&chunk) => Err(Corruption("it is on no list, against its header").on(chunk)),
         }
     }
 

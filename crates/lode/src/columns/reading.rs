@@ -65,7 +65,7 @@ fn is_page(bytes: &PageBytes, file: FileNumber, level: u8) -> bool {
         && bytes[page::offset::LEVEL] == level
 }
 
-const ASTRAY: Corruption = Corruption("it does not hold the values that its chunk says");
+const ASTRAY: Corruption = Corruption("it does not hold the values that its chunk lists");
 
 impl Header<'_> {
     /// The next chunk's header page, 0 for none.

@@ -1,4 +1,4 @@
-//! Whatever is done to a file of columns, it holds what a map holds, and only what is asked for is
+//! Whatever is done to a file of columns, it holds what a map holds, and only what is requested is
 //! read.
 
 use std::collections::BTreeMap;

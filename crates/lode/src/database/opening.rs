@@ -166,7 +166,7 @@ impl Database {
     fn assemble(files: &Files, path: &Path, tactics: &Tactics, read_only: bool) -> Result<Self> {
         tactics.check()?;
         let superblock = Superblock::open(&*files.volume, path, !read_only)?;
-        // The extent is what it was created with, whatever was asked for now: what depends on it
+        // The extent is what it was created with, whatever was requested now: what depends on it
         // is known here, before anything is written.
         let extent = tactics::ExtentPages(superblock.extent_pages);
         Tactics { extent, ..*tactics }.check()?;

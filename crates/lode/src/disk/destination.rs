@@ -157,8 +157,8 @@ mod tests {
         let from: Vec<u8> = (1..=64).collect();
         for at in 0..9 {
             for count in 0..=40 {
-                let mut room = [0_u64; 8];
-                let bytes: &mut [u8] = bytes_of(&mut room);
+                let mut capacity = [0_u64; 8];
+                let bytes: &mut [u8] = bytes_of(&mut capacity);
                 let mut all = Destination::from(&mut *bytes);
                 let mut part = all.part(at..at + count);
                 part.put(&from[..count]);
@@ -184,12 +184,12 @@ mod tests {
 
     #[test]
     fn chunks_are_all_of_it_in_order() {
-        let mut room = [0; 10];
-        for (number, mut chunk) in Destination::from(&mut room[..]).chunks(4).enumerate() {
+        let mut capacity = [0; 10];
+        for (number, mut chunk) in Destination::from(&mut capacity[..]).chunks(4).enumerate() {
             chunk.fill(number as u8);
         }
-        assert_eq!(room, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
-        assert_eq!(Destination::from(&mut room[..0]).chunks(4).count(), 0);
+        assert_eq!(capacity, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
+        assert_eq!(Destination::from(&mut capacity[..0]).chunks(4).count(), 0);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::owner::Owner;
 /// Bytes written at once where zeros must be written because the file system cannot allocate.
 const ZEROS_BYTES: usize = 256 * 1024;
 
-/// How often, and how long apart, a lock is asked for that somebody has. A process that was killed
+/// How often, and how long apart, a lock is requested that somebody has. A process that was killed
 /// may have it for some milliseconds after it is gone: where it has read through `io_uring`, the
 /// kernel lets go of its files later.
 const LOCK_TRIES: u32 = 60;

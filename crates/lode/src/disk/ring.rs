@@ -12,7 +12,7 @@ use io_uring::{IoUring, opcode, types};
 use super::Destination;
 use super::file::read_exactly;
 
-/// The unit of which offsets, lengths and buffers are multiples: no disk that Linux drives asks for
+/// The unit of which offsets, lengths and buffers are multiples: no disk that Linux drives requests
 /// more.
 pub const DIRECT_BYTES: usize = 4096;
 

@@ -21,7 +21,7 @@ pub struct Summary {
     pub pages_behind: u32,
     /// Pages that the directory has besides the root.
     pub directory_pages: u32,
-    /// Bits of the hash that the directory tells apart.
+    /// Bits of the hash that the directory distinguishes.
     pub depth: u32,
 }
 

@@ -14,7 +14,7 @@ use crate::view::View;
 pub(super) const CELLS: usize = 1 << CELLS_BITS;
 pub(super) const CELLS_BITS: u32 = 9;
 
-/// Bits of the hash that a directory can tell apart: a root page full of directory pages. Some
+/// Bits of the hash that a directory can determine apart: a root page full of directory pages. Some
 /// 40 million entries fill the buckets of that; then these get further pages.
 pub(super) const DEPTH_MAX: u32 = 2 * CELLS_BITS;
 
@@ -30,7 +30,7 @@ const _: () = assert!(offset::CELLS + CELLS * 4 <= PAGE_BYTES);
 /// Where a hash's bucket is.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Bits that the directory tells apart.
+    /// Bits that the directory distinguishes.
     pub(super) depth: u32,
     /// The bucket's first page.
     pub(super) bucket: PageNumber,
@@ -98,7 +98,7 @@ pub(super) fn point<P: PageWrite>(
     Ok(())
 }
 
-/// Bits that the directory tells apart.
+/// Bits that the directory distinguishes.
 pub(super) fn depth<P: PageRead>(pages: &P, root: PageNumber) -> Result<u32> {
     let header = pages.read(root, Header::of)?;
     if header.is_root() { Ok(header.depth) } else { Err(corrupt(root)) }
@@ -156,14 +156,14 @@ pub(super) fn lay<P: PageWrite>(
     surplus.into_iter().try_for_each(|page| pages.free(page))
 }
 
-/// Tell one bit more apart: each bucket stands for two prefixes then.
+/// Report one bit more apart: each bucket stands for two prefixes then.
 pub(super) fn double<P: PageWrite>(pages: &mut P, root: PageNumber) -> Result<()> {
     let depth = depth(pages, root)?;
     let doubled: Vec<_> = buckets(pages, root)?.into_iter().flat_map(|page| [page; 2]).collect();
     lay(pages, root, depth + 1, &doubled)
 }
 
-/// Tell one bit less apart, if no bucket needs it.
+/// Report one bit less apart, if no bucket needs it.
 pub(super) fn halve<P: PageWrite>(pages: &mut P, root: PageNumber) -> Result<()> {
     let depth = depth(pages, root)?;
     if depth == 0 || !is_doubled(pages, root, depth)? {

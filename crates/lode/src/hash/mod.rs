@@ -5,9 +5,9 @@
 //! other bits choose the place in it. So a look-up reads two pages (three in a large index) and,
 //! as a rule, one cache line of entries. It keeps no order: for ranges there is the B+tree.
 //!
-//! A bucket that is full is divided in two, and the directory doubled if it cannot tell the halves
-//! apart; buckets that are nearly empty merge, and the directory shrinks. The root page stays where
-//! it is.
+//! A bucket that is full is divided in two, and the directory doubled if it cannot determine the
+//! halves apart; buckets that are nearly empty merge, and the directory shrinks. The root page
+//! stays where it is.
 //!
 //! When a change answers an error, part of it may have been done: its transaction must be rolled
 //! back.
@@ -66,7 +66,7 @@ impl Hash {
 
     /// The same of `count` entries that need not be in memory: they are in the order of
     /// [`Hash::order_of`] their keys, and `entry_at` answers the entry of a number from 0. It is
-    /// asked for neighbours, as a rule, and for each entry some times.
+    /// requested neighbours, as a rule, and for each entry some times.
     ///
     /// # Errors
     ///

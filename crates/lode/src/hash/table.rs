@@ -2,7 +2,7 @@
 //!
 //! 63 groups of 4 slots of 16 bytes, from offset 64, so that a group is a cache line; in front a
 //! bitmap of the slots in use. An empty slot is zeros. `search.rs` looks into it under no latch;
-//! here is what a latched page is asked and told.
+//! here is what a latched page is asked and reported.
 //! A removed entry's place is filled by those behind it (after Knuth, volume 3, 6.4, algorithm R),
 //! so no tombstones gather.
 
@@ -170,7 +170,7 @@ pub(super) fn corruption(bytes: &PageBytes) -> Option<&'static str> {
     if used != bits as usize {
         Some("it has slots in use that it does not have")
     } else if used != count(bytes) || used > ENTRIES_MAX {
-        Some("it has another number of entries than it says")
+        Some("it has another number of entries than its header")
     } else if !(0..SLOTS).all(|slot| is_used(bytes, slot) || entry(bytes, slot) == (0, 0)) {
         Some("an empty slot is not zero")
     } else if !(0..SLOTS).all(|slot| !is_used(bytes, slot) || is_reached(slot)) {

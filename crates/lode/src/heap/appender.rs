@@ -1,6 +1,6 @@
 //! Many records at a heap's end: each page is filled beside the buffer and put there whole.
 //!
-//! So a page is asked for, written and logged once, however many records it takes, and the root is
+//! So a page is requested, written and logged once, however many records it takes, and the root is
 //! written once at the end. Until then the heap shows nothing of what was appended.
 
 use super::free_space::{class_of, offset, page_state};

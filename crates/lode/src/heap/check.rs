@@ -41,7 +41,7 @@ impl Heap {
             }
         }
         if let Some(id) = found.relocated.values().find(|id| !found.stubs.contains_key(id)) {
-            return Err(Corruption("a relocated says that it is this record's").in_record(*id));
+            return Err(Corruption("a relocated record claims to be this record's").in_record(*id));
         }
         self.check_lists(pages, &found.states)?;
         Ok(found.records + found.stubs.len() as u64)
@@ -62,7 +62,9 @@ impl Heap {
             while page != NO_PAGE {
                 let (before, after) = pages.read(page, |view| (view.previous(), view.next()))?;
                 if states.get(&page) != Some(&class) || before != previous || left == 0 {
-                    return Err(Corruption("it is on a list that it does not know of").on(page));
+                    return Err(
+                        Corruption("it is on a list that its header does not name").on(page)
+                    );
                 }
                 left -= 1;
                 (previous, page) = (page, after);

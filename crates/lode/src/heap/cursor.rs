@@ -89,7 +89,7 @@ impl Cursor {
         Ok(page.map(|page| PinnedPage { page, records }))
     }
 
-    /// The same, into a list of the caller's, which loses what it held: no memory is asked for
+    /// The same, into a list of the caller's, which loses what it held: no memory is requested
     /// again and again.
     ///
     /// # Errors

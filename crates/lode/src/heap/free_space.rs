@@ -126,7 +126,7 @@ impl Heap {
         current = self.take_page(pages, record.len())?;
         match self.insert_into(pages, current, record, flags)? {
             Some(slot) => Ok(RecordId { page: current, slot }),
-            None => Err(Corruption("it has less room than its class says").on(current)),
+            None => Err(Corruption("it has less free space than its class").on(current)),
         }
     }
 
@@ -289,7 +289,7 @@ fn relink(
 ) -> Result<()> {
     let found = pages.read(page, |view| view.u32(at))?;
     if found != before {
-        return Err(Corruption("its neighbours on a list do not know of it").on(before));
+        return Err(Corruption("its neighbours on a list do not link to it").on(before));
     }
     put(pages, page, at, after)
 }

@@ -4,7 +4,7 @@
 //! System R and in INDEX (OO1, section 7). A record that outgrows its page leaves a
 //! *forwarding stub* in its slot and becomes a *relocated record* elsewhere; a stub leads to a
 //! relocated record and never to another stub, so that a record is at most two pages away. In front
-//! of each record stands its *record tag*, which tells its id: so a scan takes a relocated record
+//! of each record stands its *record tag*, which shows its id: so a scan takes a relocated record
 //! where it lies, and a [`Reference`] can be checked where it leads.
 //!
 //! All pages of a heap form a chain from the first to the last made, which a scan follows. Which

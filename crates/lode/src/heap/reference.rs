@@ -6,7 +6,7 @@
 //! word), and bytes put in equal one by chance only, once in 2^64. So a tag found is its record's,
 //! and it is enough to look there: nothing has to be undone when the page changes or goes, and
 //! nothing is kept in memory. The page's number gives its address ([`crate::buffer`]), the
-//! reference the rest. OO1 (section 10) tells of a system that has it; Moss, "Working with
+//! reference the rest. OO1 (section 10) describes a system that has it; Moss, "Working with
 //! Persistent Objects: To Swizzle or Not to Swizzle", 1992, has its kinds, of which this comes
 //! nearest to the direct one.
 

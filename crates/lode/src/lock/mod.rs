@@ -49,7 +49,7 @@ pub enum Resource {
 pub struct LockCounters {
     /// Locks that were not to be had at once.
     pub waits: u64,
-    /// Transactions that were told to roll back.
+    /// Transactions that were instructed to roll back.
     pub deadlocks: u64,
 }
 
@@ -160,7 +160,7 @@ impl Locks {
     }
 
     /// Let a transaction wait no more, now and until it gives back what it holds: the client it
-    /// belongs to has gone. It is told as the victim of a deadlock is.
+    /// belongs to has gone. It is reported as the victim of a deadlock is.
     pub fn cancel(&self, transaction: TransactionNumber) {
         let mut table = self.table();
         table.cancelled.insert(transaction);

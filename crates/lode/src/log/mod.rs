@@ -282,7 +282,7 @@ impl Log {
     }
 
     /// Let recovery begin at this position, which is a record's or the end: everything before it
-    /// has reached the volume and was synced there, or is told again behind it.
+    /// has reached the volume and was synced there, or is reported again behind it.
     pub fn set_checkpoint(&self, lsn: Lsn) -> Result<()> {
         let mut state = self.all_durable()?;
         assert!(lsn <= state.tail.end(), "a checkpoint lies in the log");

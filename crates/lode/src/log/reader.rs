@@ -83,9 +83,9 @@ impl Reader {
         Ok(&self.bytes(block_of(offset))?[..used])
     }
 
-    /// Whether a record behind the end, where this reader has come to, tells that the log was
+    /// Whether a record behind the end, where this reader has come to, shows that the log was
     /// durable further than to there: then it does not end, it is damaged. What a crash cut off
-    /// tells no such thing.
+    /// shows no such thing.
     pub(super) fn is_corrupt_at_end(&mut self) -> Result<bool> {
         let (end, epoch) = (self.next, self.header.epoch);
         let mut whole_up_to = end;

@@ -17,10 +17,10 @@ pub const RUNS_BYTES_MAX: usize = RECORD_BYTES_MAX - HEAD_BYTES - content::RUNS;
 /// A record with an image of a page: what one page costs the log before it is written in place.
 pub const IMAGE_BYTES: usize = HEAD_BYTES + content::RUNS + PAGE_BYTES;
 
-/// The most that the log needs to tell of one page that was begun: a record of its own.
+/// The most that the log needs to describe one page that was begun: a record of its own.
 pub const BEGUN_BYTES: usize = HEAD_BYTES + content::RUNS + RUN_BYTES;
 
-/// Runs of begun pages that one record tells of at most.
+/// Runs of begun pages that one record describes at most.
 pub const BEGUN_RUNS_MAX: usize = 1_000;
 
 /// The first page of a run, and how many there are.
@@ -240,7 +240,7 @@ fn decode_begun(bytes: &[u8]) -> Option<Vec<(PageNumber, u32)>> {
     .collect()
 }
 
-/// Write a record to where it belongs: `into` has exactly its length. It tells how far the log was
+/// Write a record to where it belongs: `into` has exactly its length. It shows how far the log was
 /// known to be `durable`.
 pub fn encode(
     into: &mut [u8],

@@ -93,7 +93,7 @@ impl Failure {
     }
 }
 
-/// A full disk is told with the log's name.
+/// A full disk is reported with the log's name.
 pub(super) fn error_of(doing: impl Into<String>, error: io::Error) -> LodeError {
     match LodeError::io(doing, error) {
         LodeError::Full { .. } => LodeError::Full { what: "the log" },

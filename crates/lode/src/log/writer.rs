@@ -141,7 +141,7 @@ impl Log {
         Ok(state)
     }
 
-    /// Let the file have room for this many bytes more. The room is asked for first, so that a full
+    /// Let the file have room for this many bytes more. The room is requested first, so that a full
     /// disk is known before anything is promised; then it is filled with zeros, because room that
     /// was never written costs the first sync of each part a change of the file system's own.
     pub(super) fn provide(&self, state: &mut State, record_bytes: u64) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! The handler runs at whatever instruction of the program stored. So it does what a handler may:
 //! it loads and stores atomics in memory that is there, and asks the kernel to open a page. It
-//! takes no lock, asks for no memory, and leaves `errno` as it was. A fault that is none of ours
+//! takes no lock, requests no memory, and leaves `errno` as it was. A fault that is none of ours
 //! goes to the handler that was there before, as if we were not: Rust's own (for overflown stacks),
 //! Python's `faulthandler`, or the system's way of ending the process.
 //!
@@ -78,7 +78,7 @@ static BEFORE_TAKES_THREE: AtomicBool = AtomicBool::new(false);
 pub(super) fn prepare() -> Result<()> {
     static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
     if !IS_POSSIBLE {
-        let what = "detect=sigsegv asks an x86-64 processor, and this is another: choose explicit \
+        let what = "detect=sigsegv requires an x86-64 processor, not this one: choose explicit \
                     or kernel";
         return Err(LodeError::Tactic { what: what.to_owned() });
     }
@@ -271,7 +271,7 @@ fn open_in(slot: &Slot, start: usize, pages: usize, at: usize) -> bool {
 
 fn make_writable(start: usize, bytes: usize) -> bool {
     let open = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: pages of an area, of which the program has been told that it may store there.
+    // SAFETY: pages of an area, of which the program has been reported that it may store there.
     unsafe { libc::mprotect(start as *mut libc::c_void, bytes, open) == 0 }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `userfaultfd` protects the pages (`UFFDIO_WRITEPROTECT`); with `UFFD_FEATURE_WP_ASYNC`, of Linux
 //! 6.7, a store is let through by the kernel itself, without a word to anybody, and the page's mark
-//! goes; `PAGEMAP_SCAN` tells which pages have lost it. Numbers and structures are those of
+//! goes; `PAGEMAP_SCAN` shows which pages have lost it. Numbers and structures are those of
 //! `linux/userfaultfd.h` and `linux/fs.h`.
 
 #![expect(unsafe_code, reason = "calls of the kernel that no crate has")]
@@ -93,7 +93,7 @@ struct Scan {
 const _: () = assert!(size_of::<Api>() == 24 && size_of::<Register>() == 32);
 const _: () = assert!(size_of::<WriteProtect>() == 24 && size_of::<Scan>() == 96);
 
-/// Regions that one call tells.
+/// Regions that one call shows.
 const REGIONS_MAX: usize = 512;
 
 /// The descriptors by which the kernel is asked.
@@ -202,7 +202,7 @@ impl Scanned {
                 return_mask: PAGE_IS_WRITTEN,
                 ..Scan::default()
             };
-            // SAFETY: the structure of this call, which fills as many regions as it is told.
+            // SAFETY: the structure of this call, which fills as many regions as it is reported.
             let written_regions =
                 unsafe { libc::ioctl(kernel.pages.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut scan) };
             if written_regions < 0 {

@@ -40,7 +40,7 @@ pub fn decide(states: &[Option<State>; 2]) -> Decision {
             match (one.claim, two.claim) {
                 (Claim::Both, Claim::Both) if one.epoch == two.epoch => Decision::InStep,
                 (Claim::Alone, Claim::Alone) => Decision::Refused(choose(
-                    "each copy says that the other missed what it has: they went on apart",
+                    "each copy records that the other missed its changes: they diverged",
                 )),
                 _ => chosen.unwrap_or_else(|| Decision::Refused(incomplete())),
             }

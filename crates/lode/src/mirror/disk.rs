@@ -150,7 +150,7 @@ impl MirroredDisk {
         // Asked now: it may have been filled while the read was under way.
         let mut others = self.readable(offset).filter(|(other, _)| *other != side);
         let Some((other, file)) = others.next() else { return Err(error) };
-        // The same error twice is told as the first had it.
+        // The same error twice is reported as the first had it.
         self.read_one(other, &*file, offset, into).map_err(|_| error)?;
         self.mend(side, range);
         Ok(())
@@ -367,7 +367,7 @@ impl Disk for MirroredDisk {
     }
 
     /// Where one copy has no room, the others give back what they took: nothing was missed, and
-    /// the caller is told of a full disk as of any.
+    /// the caller gets the error of a full disk as any other.
     fn set_len(&self, len_bytes: u64) -> io::Result<()> {
         let _writing = self.gate.write(0..u64::MAX);
         let before = self.len_bytes()?;

@@ -1,4 +1,5 @@
-//! Where the files of both copies lie, and what of them can be told without opening the database.
+//! Where the files of both copies lie, and what of them can be reported without opening the
+//! database.
 
 use std::ffi::OsString;
 use std::fs;

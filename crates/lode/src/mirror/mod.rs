@@ -5,12 +5,12 @@
 //! ```text
 //! state      what a copy says of both, in its own file
 //! decision   which copies may be read, by what they say
-//! pair       who is in step while they are open, and what is told to whom when that changes
+//! pair       who is in step while they are open, and what is reported to whom when that changes
 //! gate       no write touches a range while it is copied
 //! disk       one file of both: the door through which volume and log are reached
 //! copying    one copy filled from the other, while others write
 //! opening    from the files that are there to the two disks
-//! files      where the files lie, and what of them can be told without opening
+//! files      where the files lie, and what of them can be reported without opening
 //! ```
 //!
 //! Above the disks nobody knows of the mirror: buffer, log and recovery have one volume and one

@@ -21,7 +21,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The three files of a copy.
 #[derive(Clone)]
 pub struct CopyDisks {
-    /// The file in which it tells the state of both.
+    /// The file in which it shows the state of both.
     pub state: Arc<dyn Disk>,
     /// Its volume.
     pub volume: Arc<dyn Disk>,
@@ -31,7 +31,7 @@ pub struct CopyDisks {
 
 /// The parts of a copy that can be opened; or why not.
 pub struct Found {
-    /// The file in which it tells the state of both.
+    /// The file in which it shows the state of both.
     pub state: Result<Arc<dyn Disk>, String>,
     /// Its volume and its log.
     pub data: Result<[Arc<dyn Disk>; 2], String>,

@@ -1,4 +1,4 @@
-//! The copies that are in step while both are open, and what each is told when that changes.
+//! The copies that are in step while both are open, and what each is reported when that changes.
 
 use std::io;
 use std::sync::PoisonError;
@@ -50,7 +50,7 @@ struct Known {
     /// would be taken for one that was filled from a newer copy than there is.
     durable_epoch: u64,
     /// The copy that was to say that it is alone, and could not. It may say so after a crash all
-    /// the same, so the other must never say it: nobody could tell then which one is right.
+    /// the same, so the other must never say it: nobody could determine then which one is right.
     /// Besides, the other had failed a call, so it does not have all that this one has.
     may_be_alone: Option<Side>,
     identity: [u8; 16],
@@ -106,7 +106,7 @@ impl Pair {
             if !self.standing(side).is_live() {
                 continue;
             }
-            // The guard must be given back before another copy is told.
+            // The guard must be given back before another copy is reported.
             let said = self.lock().say(side, claim);
             if let Err(error) = said {
                 self.lose(side, &error, || true).map_err(failed)?;
@@ -122,8 +122,8 @@ impl Pair {
     }
 
     /// A copy has failed a call, which the other has done. Returns when the other says that it is
-    /// alone: before that, nobody may be told that the call succeeded. Nothing happens unless the
-    /// call's file `is_current`: a thread may come late with what the device did that was there
+    /// alone: before that, nobody may be reported that the call succeeded. Nothing happens unless
+    /// the call's file `is_current`: a thread may come late with what the device did that was there
     /// before, when another is being filled in its place or has been.
     ///
     /// # Errors

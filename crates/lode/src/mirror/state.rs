@@ -1,4 +1,4 @@
-//! The state of both copies as one of them tells it, in a file of its own: two pages, written in
+//! The state of both copies as one of them shows it, in a file of its own: two pages, written in
 //! turn.
 
 use std::io;
@@ -41,7 +41,7 @@ pub enum Claim {
     Incomplete,
 }
 
-/// The state that a copy tells.
+/// The state that a copy shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
     pub claim: Claim,

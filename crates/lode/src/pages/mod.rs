@@ -66,7 +66,7 @@ pub trait PageRead {
     /// # Errors
     ///
     /// [`crate::LodeError::PinsFull`] where half of the cache is pinned already. A transaction that
-    /// wants to change a page which it has pinned before is told [`crate::LodeError::Pinned`].
+    /// wants to change a page which it has pinned before is reported [`crate::LodeError::Pinned`].
     fn pin(&self, page: PageNumber) -> Result<Pinned>;
 
     /// A number of the volume's own, drawn when that was made: record tags are mixed with it

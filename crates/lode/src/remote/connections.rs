@@ -250,7 +250,7 @@ impl Connection {
     /// The server answered what is no answer to that.
     pub(super) fn nonsense(&mut self) -> LodeError {
         self.broken = true;
-        let what = "says what this program does not understand: is it one, and of this release?";
+        let what = "sends an unreadable message: is it a server of lode, of this release?";
         LodeError::Server { what: what.to_owned() }
     }
 

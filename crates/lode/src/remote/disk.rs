@@ -13,7 +13,7 @@ use crate::wire::{FETCH_PAGES_MAX, Reply, Request};
 /// The volume of a page server. A page that is read has in its header the commit position as of
 /// which it holds, in place of the log's, and is sealed anew.
 ///
-/// Only transactions read: they have locked what they ask for.
+/// Only transactions read: they have locked what they request.
 pub struct RemoteDisk {
     connections: Arc<Connections>,
     pages_total: AtomicU32,
@@ -24,7 +24,7 @@ impl RemoteDisk {
         Self { connections, pages_total: AtomicU32::new(pages_total) }
     }
 
-    /// The server has told how long the volume is.
+    /// The server has reported how long the volume is.
     pub(super) fn note_total(&self, pages_total: PageNumber) {
         self.pages_total.fetch_max(pages_total, Ordering::Relaxed);
     }

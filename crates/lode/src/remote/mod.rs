@@ -2,13 +2,13 @@
 //! as if this one had.
 //!
 //! A transaction here is a type of its own, [`RemoteReading`] or [`RemoteWriting`], and the access
-//! methods cannot tell it from an embedded one: they know [`crate::PageRead`] and
+//! methods cannot determine it from an embedded one: they know [`crate::PageRead`] and
 //! [`crate::PageWrite`] alone. To make [`crate::Database`] itself do both would have put a question
 //! before each step of the embedded path, which is the one that is measured in nanoseconds.
 //!
 //! The pages kept between transactions are in a [`Buffer`], none of them ever dirty: a transaction
 //! changes copies. A page's header has, in place of the log position, the commit position as of
-//! which the server sent it; the lock of a page, or of all, tells which of them do not hold any
+//! which the server sent it; the lock of a page, or of all, shows which of them do not hold any
 //! more.
 
 mod carried;

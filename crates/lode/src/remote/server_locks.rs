@@ -103,7 +103,7 @@ impl LockSource for ServerLocks {
         self.client.check_owner()
     }
 
-    /// The server alone knows the file of a page now, so it is asked for each.
+    /// The server alone knows the file of a page now, so it is requested each.
     fn resource(&self, page: PageNumber) -> Result<Resource> {
         Ok(match self.client.tactics.locks {
             Grain::Database => Resource::Volume,

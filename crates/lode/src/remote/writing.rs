@@ -33,7 +33,7 @@ const PAGES_SPARED: usize = 8;
 /// server having heard of them.
 ///
 /// A changed page is a copy beside the cache, with what it was before, until the transaction ends;
-/// one that would have more of them than the cache has pages is told
+/// one that would have more of them than the cache has pages is reported
 /// [`LodeError::CacheTooSmall`]. After an operation that failed nothing can be committed.
 pub struct RemoteWriting {
     lock_set: LockSet<ServerLocks>,
@@ -46,7 +46,7 @@ struct Changed {
     before: Before,
 }
 
-/// The record of a page's changes, from which the server is told.
+/// The record of a page's changes, from which the server is reported.
 enum Before {
     /// The page before them: `log=page-diff`.
     Page(Box<PageBytes>),
@@ -57,7 +57,7 @@ enum Before {
 }
 
 impl Changed {
-    /// The changes to tell the server, in pieces that a record has room for.
+    /// The changes to report the server, in pieces that a record has room for.
     fn runs(&self) -> Vec<Runs> {
         match &self.before {
             Before::Page(before) => vec![difference(before, &self.after)],

@@ -41,7 +41,7 @@ pub(super) fn serve_client(served: &Served, stream: &Arc<Stream>) {
         if watching.spawn_scoped(scope, || watch(served, stream, &running)).is_ok() {
             let mut connection = Connection { served, running: &running, open: HashMap::new() };
             let mut link = Link::over(Arc::clone(stream)).impatient(FRAME_PATIENCE);
-            // A client that cannot be understood, or has gone, is told nothing.
+            // A client that cannot be understood, or has gone, is reported nothing.
             let _ = connection.converse(&mut link);
         }
     });
@@ -288,7 +288,7 @@ impl Connection<'_> {
         if pages_total > pages_max {
             let what = format!(
                 "makes the volume {growth} pages longer at once, not more: {pages_total} pages are \
-                 asked for, {pages_max} are the most"
+                 requested, {pages_max} are the most"
             );
             return Err(LodeError::Server { what });
         }
@@ -335,5 +335,5 @@ fn make(writing: &mut Writing, change: &Change) -> Result<()> {
 }
 
 fn out_of_order() -> LodeError {
-    LodeError::Server { what: "was asked for what the transaction is not for".to_owned() }
+    LodeError::Server { what: "got a request that does not fit the transaction".to_owned() }
 }

@@ -91,7 +91,7 @@ impl Door {
     }
 
     /// There is no descriptor or no memory for a connection. The spare descriptor is given up, so
-    /// that a client can be told; without it the client would wait for as long as that lasts.
+    /// that a client can be reported; without it the client would wait for as long as that lasts.
     fn refuse_for_want(&self, spare: &mut Option<File>, error: &io::Error) {
         if spare.take().is_some()
             && let Ok(stream) = self.listener.accept()
@@ -107,7 +107,7 @@ impl Door {
         *spare = self::spare();
     }
 
-    /// Note a client, or tell it why it must go again.
+    /// Note a client, or report it why it must go again.
     fn enter(&self, stream: Stream) -> Came {
         let mut inside = self.inside();
         // Under the lock: either this sees that the door is closing, or who closes it sees this.
@@ -159,15 +159,15 @@ pub(super) fn spare() -> Option<File> {
     File::open("/dev/null").ok()
 }
 
-/// Tell a client why it is not served. Nobody waits for one that does not listen: what does not go
-/// at once is not said.
+/// Report a client why it is not served. Nobody waits for one that does not listen: what does not
+/// go at once is not said.
 pub(super) fn refuse(stream: &Stream, what: String) {
     let mut frame = Vec::new();
     Reply::Refused(Refusal::other(what)).encode(&mut frame);
     if stream.set_nonblocking().is_ok() {
         // It may have gone.
         let _ = (&*stream).write_all(&frame);
-        // Bytes that the client has sent and nobody read would be told to it as a broken
+        // Bytes that the client has sent and nobody read would be reported to it as a broken
         // connection.
         let _ = (&*stream).read(&mut [0; 256]);
     }

@@ -1,4 +1,4 @@
-//! Which pages were changed when: what tells a client which of its pages still hold.
+//! Which pages were changed when: what shows a client which of its pages still hold.
 //!
 //! A commit's pages are noted while they are locked, before others can lock them. So who has locked
 //! a page and asks then learns of every change there was.

@@ -85,7 +85,7 @@ impl Server {
         history: History,
     ) -> Result<Self> {
         database.changes().check_owner()?;
-        // Clients would not be told of changes by a transaction of this process.
+        // Clients would not be informed of changes by a transaction of this process.
         database.check_idle()?;
         let door = Arc::new(Door::new(listener));
         let mirror = database.copies_shared();
@@ -109,14 +109,14 @@ impl Server {
         self.door.address()
     }
 
-    /// The mirror of the database, to be told of and filled while clients go on; none if it is not
+    /// The mirror of the database, to be reported and filled while clients go on; none if it is not
     /// mirrored.
     pub fn mirror(&self) -> Option<Arc<Mirror>> {
         self.mirror.clone()
     }
 
     /// A stream on which nothing ever comes, and which ends when the serving does, however it ended
-    /// it: for who waits for that, and for signals beside it. [`Server::stop`] tells how it went.
+    /// it: for who waits for that, and for signals beside it. [`Server::stop`] shows how it went.
     ///
     /// # Errors
     ///

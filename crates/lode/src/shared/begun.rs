@@ -103,7 +103,7 @@ impl Changes {
         Ok(table.reported)
     }
 
-    /// Tell the log of every page that a transaction has begun and it does not know of.
+    /// Report the log of every page that a transaction has begun and it does not know of.
     fn report(&self, table: &mut Table) -> Result<()> {
         let mut untold: Vec<(TransactionNumber, PageNumber)> = Vec::new();
         for &page in &table.untold {

@@ -17,7 +17,7 @@ use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::sync::{Mutex, MutexGuard};
 use crate::tactics::{Bulk, CacheBytes, Logging, Tactics};
 
-/// The changes of all transactions, beside the log that tells of them.
+/// The changes of all transactions, beside the log that describes them.
 ///
 /// Its lock is the innermost: who has latched a page may take it, and who has taken it asks the
 /// buffer for nothing.
@@ -40,9 +40,9 @@ pub(super) struct Table {
     pub(super) changed: NumberMap<PageNumber, Changed>,
     /// How many of these a transaction has begun.
     pub(super) begun: usize,
-    /// Begun pages of which the log may not have been told. Some may be nobody's any more.
+    /// Begun pages of which the log may not have been reported. Some may be nobody's any more.
     pub(super) untold: Vec<PageNumber>,
-    /// The last record that told of some.
+    /// The last record that listed some.
     pub(super) reported: Option<Lsn>,
     /// Pages that a transaction had begun before it rolled back, and that were not written since.
     /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
@@ -53,7 +53,7 @@ pub(super) struct Table {
     begun_is_logged: bool,
     /// How often a range was said (`log=set-range`), since the database was opened.
     pub(super) ranges_said: u64,
-    /// Shadows of transactions that ended: memory that was given back and asked for again would
+    /// Shadows of transactions that ended: memory that was given back and requested again would
     /// cost a page fault for each page that the next one changes.
     spare: Vec<Box<PageBytes>>,
 }
@@ -104,10 +104,10 @@ pub(crate) enum Origin {
     BeforeImage,
     /// Free: the transaction has begun it, and nothing is kept.
     Free,
-    /// The same, and the log has been told.
+    /// The same, and the log has been reported.
     FreeAsLogged,
-    /// Free, and zeros as the log has been told; what it becomes is logged as a change of these.
-    /// Nothing is kept as long as it was not written (`log=page-diff`).
+    /// Free, and zeros as the log has been reported; what it becomes is logged as a change of
+    /// these. Nothing is kept as long as it was not written (`log=page-diff`).
     Zeros,
 }
 
@@ -172,7 +172,7 @@ impl Changes {
         self.broken.get_or_init(|| why.to_string());
     }
 
-    /// Refuse all further work, without an error to tell of.
+    /// Refuse all further work, without an error to report.
     pub(crate) fn abandon(&self) {
         if !self.owner.is_here() {
             return;

@@ -48,7 +48,7 @@ pub(super) enum Room {
 
 impl Room {
     /// A frame, if the cache lends one more. Pages that are in the way go: the caller has latched
-    /// one page, and has no lock that a page's writing asks for.
+    /// one page, and has no lock that a page's writing requests.
     pub(super) fn borrow(frames: &Frames) -> Self {
         if frames.borrow(1) { Self::Cache(Frame(frames.clone())) } else { Self::None }
     }

@@ -328,7 +328,7 @@ impl Session<'_> {
     }
 
     /// The database of an image, with a copy's consent where nobody can know whether it is whole;
-    /// nothing where it is not, or could not be told so.
+    /// nothing where it is not, or could not be determined.
     fn opened(
         &mut self,
         simulation: &Simulation,
@@ -406,7 +406,7 @@ impl Session<'_> {
 
 /// Why a database is not closed.
 enum Closing {
-    /// The log had failed before, perhaps, and nobody was there whom it could tell.
+    /// The log had failed before, perhaps, and nobody was there whom it could determine.
     Failed(String),
     Wrong(String),
 }

@@ -54,7 +54,7 @@ impl Machine {
 
     fn file(&self, side: Side, name: &'static str) -> Arc<dyn Disk> {
         let (life, below) = (Arc::clone(&self.lives[side]), self.simulation.disk(name));
-        // Lies are told of one device: the other would hide them.
+        // Lies concern one device: the other would hide them.
         Arc::new(SlowDisk::on(life, below, self.lie))
     }
 

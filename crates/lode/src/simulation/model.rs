@@ -1,5 +1,5 @@
-//! The facts known of the transactions: who wrote which version of which page, who had been told
-//! that it is committed, and so what may be there after a crash.
+//! The facts known of the transactions: who wrote which version of which page, who had been
+//! reported that it is committed, and so what may be there after a crash.
 //!
 //! Each transaction that writes a page leaves its number there, and how often it wrote the page. So
 //! the reader of a page knows whose version that is. The versions of a page that were committed, or
@@ -36,7 +36,8 @@ impl Version {
         [writer as u64, times, mixed ^ u64::from(page), !mixed]
     }
 
-    /// As a page or, where it is no free one, now and then word by word: `log=set-range` can tell.
+    /// As a page or, where it is no free one, now and then word by word: `log=set-range` can
+    /// determine.
     pub(super) fn put(self, pages: &mut impl PageWrite, page: PageNumber) -> Result<()> {
         let is_by_word = (self.writer as u64 + self.times).is_multiple_of(2)
             && pages.read(page, |view| view.kind() == PageKind::Heap as u8)?;
@@ -80,11 +81,11 @@ pub(super) enum Stage {
     Open,
     /// It has asked, and was not answered.
     Asked,
-    /// It was told that it is committed.
+    /// It was reported that it is committed.
     Reported,
     /// The same, and no crash may take it back.
     Durable,
-    /// It was rolled back, or told that it could not be committed.
+    /// It was rolled back, or reported that it could not be committed.
     Undone,
 }
 
@@ -185,13 +186,13 @@ impl Model {
         Some(format!("transaction {seen_by} has read what {writer} took back"))
     }
 
-    /// The transactions that were told that they are committed, and are not durable by that.
+    /// The transactions that were reported that they are committed, and are not durable by that.
     pub(super) fn reported(&self) -> Vec<Writer> {
         let stages = self.transactions.iter().enumerate();
         stages.filter(|(_, one)| one.stage == Stage::Reported).map(|(writer, _)| writer).collect()
     }
 
-    /// Everything has been told, and nothing was lost: what is wrong with what was found.
+    /// Everything has been reported, and nothing was lost: what is wrong with what was found.
     pub(super) fn compare(&self, found: &[Version]) -> Option<String> {
         let last = self.lines.iter().map(|line| line[line.len() - 1]);
         let wrong = last.zip(found).enumerate().find(|(_, (last, found))| last != *found);
@@ -212,11 +213,7 @@ impl Model {
             (0..self.transactions.len()).map(|writer| self.is_there(writer, &places)).collect();
         for (writer, transaction) in self.transactions.iter().enumerate() {
             if transaction.stage == Stage::Durable && is_there[writer] == Some(false) {
-                return Some(self.report(
-                    writer,
-                    "is lost, and was told that it is durable",
-                    found,
-                ));
+                return Some(self.report(writer, "is lost, and was reported durable", found));
             }
             if self.is_half_there(writer, &places) {
                 return Some(self.report(writer, "is there in part", found));

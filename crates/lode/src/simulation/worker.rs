@@ -1,5 +1,5 @@
 //! The threads of a history: read, pin, change, commit, roll back, checkpoint; and what each of
-//! them finds, told to the model.
+//! them finds, reported to the model.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -131,7 +131,7 @@ impl Worker {
     /// Take one copy down or let its device die; or fill the one that is.
     fn lose_or_fill(&mut self) {
         let shared = Rc::clone(&self.shared);
-        let copies = shared.copies.as_ref().expect("it is asked for");
+        let copies = shared.copies.as_ref().expect("it is requested");
         let Some(side) = copies.down.get() else {
             let side = self.random.below(2);
             copies.down.set(Some(side));
@@ -221,7 +221,7 @@ impl Worker {
         Ok(())
     }
 
-    /// All that was told before is durable afterwards.
+    /// All that was reported before is durable afterwards.
     fn checkpoint(&self) -> Result<()> {
         let reported = self.shared.model.borrow().reported();
         self.shared.database.checkpoint()?;

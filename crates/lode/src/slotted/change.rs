@@ -156,7 +156,7 @@ fn in_order(bytes: &PageBytes, space: Space) -> Result<([(u16, u16); SLOTS_MAX],
         taken += record.span();
     }
     if end > space.end() || taken + space.holes != space.extent {
-        return Err(Corruption("its records take other bytes than it says"));
+        return Err(Corruption("its records take another number of bytes than its header"));
     }
     Ok((order, count))
 }
@@ -203,7 +203,7 @@ pub fn check(bytes: &PageBytes) -> Result<()> {
     let space = Space::of(bytes)?;
     let (_, count) = in_order(bytes, space)?;
     if count + space.slots_free != space.slots {
-        return Err(Corruption("it has other free slots than it says"));
+        return Err(Corruption("it has another number of free slots than its header"));
     }
     if space.slots > 0 && page::u32_at(bytes, slot_at(space.slots as u16 - 1)) == 0 {
         return Err(Corruption("its last slot is free"));

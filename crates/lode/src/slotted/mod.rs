@@ -262,6 +262,6 @@ impl Space {
         let is_free = |&slot: &u16| page::u32_at(bytes, slot_at(slot)) == 0;
         let free = (0..self.slots as u16).find(is_free);
         self.slots_free -= 1;
-        free.ok_or(Corruption("none of its slots is free, though it says so"))
+        free.ok_or(Corruption("none of its slots is free, against its header"))
     }
 }

@@ -121,7 +121,7 @@ proptest! {
             take(step, &mut page.page_mut(), &mut model);
             prop_assert_eq!(check(&page), Ok(()));
             prop_assert_eq!(&contents(&page), &model);
-            prop_assert_eq!(free_space(View::of(&page)), free_space_in(&page).expect("a whole page"));
+            prop_assert_eq!(free_space(View::of(&page)), free_space_in(&page).expect("whole"));
         }
     }
 
@@ -230,17 +230,17 @@ fn a_contradiction_is_reported() {
     assert_eq!(check(&whole), Ok(()));
     let cases = [
         (page::offset::COUNT, 1020, "its records and its slots overlap"),
-        (page::offset::COUNT, 4, "it has other free slots than it says"),
-        (page::offset::COUNT, 2, "its records take other bytes than it says"),
-        (offset::EXTENT, 64, "its records take other bytes than it says"),
+        (page::offset::COUNT, 4, "it has another number of free slots than its header"),
+        (page::offset::COUNT, 2, "its records take another number of bytes than its header"),
+        (offset::EXTENT, 64, "its records take another number of bytes than its header"),
         (offset::HOLES, 64, "more of it is free than there is"),
-        (offset::HOLES, 8, "its records take other bytes than it says"),
-        (offset::SLOTS_FREE, 0, "it has other free slots than it says"),
+        (offset::HOLES, 8, "its records take another number of bytes than its header"),
+        (offset::SLOTS_FREE, 0, "it has another number of free slots than its header"),
         (slot_at(0), 68, "a record lies where none can"),
         (slot_at(0), 40, "a record lies where none can"),
         (slot_at(0), 4088, "a record lies where none can"),
         (slot_at(0), 88, "two of its records overlap"),
-        (slot_at(2), 0, "its records take other bytes than it says"),
+        (slot_at(2), 0, "its records take another number of bytes than its header"),
     ];
     for (at, value, how) in cases {
         assert_eq!(corrupt(at, value), Corruption(how), "{value} at {at}");

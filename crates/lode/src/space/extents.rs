@@ -136,7 +136,7 @@ fn grow(pages: &mut impl PageWrite, geometry: Geometry) -> Result<(Place, Entry)
     let last = last_group(pages, geometry)?;
     let extents = read_group(pages, geometry, last, |group| Ok(group.extents()))?;
     let step = (last as usize).saturating_mul(EXTENTS).saturating_add(extents) / 8;
-    // Where no bit can tell that extents are free, none may be left over.
+    // Where no bit can determine that extents are free, none may be left over.
     let step = if last + 1 < summary::GROUPS { step.clamp(1, GROWTH_EXTENTS_MAX) } else { 1 };
     let place = if extents < EXTENTS {
         let extents_new = (extents + step).min(EXTENTS);

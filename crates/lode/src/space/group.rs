@@ -149,7 +149,7 @@ impl Group<'_> {
 
     pub(super) fn entry(self, extent: usize) -> Seen<Entry> {
         if extent >= self.extents() {
-            return Err("an extent beyond the end of the volume is asked for");
+            return Err("an extent beyond the end of the volume is requested");
         }
         let at = entry_at(extent);
         let file = self.view.u32(at + offset::FILE);

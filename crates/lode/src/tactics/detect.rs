@@ -20,7 +20,8 @@ named_tactic! {
     /// the mappings that the system allows a process (`vm.max_map_count`); where a quarter of these
     /// is used up, or the system refuses, an area is opened as a whole and compared at the commit.
     /// `kernel`: a fault for each page, a scan of the area at the commit. A system call that is
-    /// told to write into a mapped page that is still protected fails with EFAULT under `sigsegv`.
+    /// reported to write into a mapped page that is still protected fails with EFAULT under
+    /// `sigsegv`.
     /// **What a crash can lose.** Nothing: what was stored and not committed was never in the
     /// database.
     /// **Do not combine with.** `sigsegv` and `kernel` with `log=set-range`, which is refused: no
@@ -28,7 +29,7 @@ named_tactic! {
     /// process's last: one that is installed later (Python's `faulthandler.enable()`) makes the
     /// next mapping fail with a message, one that is installed before gets all other faults.
     /// `kernel` needs Linux 6.7 and the permission for `userfaultfd`, which opening tries. Huge
-    /// pages are asked for none of this: `hugepages` concerns the cache alone.
+    /// pages are requested none of this: `hugepages` concerns the cache alone.
     /// **Source.** Saito and Bershad, USENIX 1998, where signals and `mprotect` are the Digital
     /// UNIX version and the kernel's own handler the one in SPIN; Appel and Li, "Virtual Memory
     /// Primitives for User Programs", ASPLOS 1991.

@@ -104,7 +104,7 @@ macro_rules! for_each_tactic {
 macro_rules! implement {
     ($($field:ident: $type:ty),+ $(,)?) => {
         /// Every tactic of a database, with what it does, buys, costs, can lose, must not be
-        /// combined with, and its source. [`place`] tells of the one that is no database's.
+        /// combined with, and its source. [`place`] has the one that is no database's.
         pub fn all() -> Vec<Description> {
             vec![$(describe::describe::<$type>()),+]
         }
@@ -159,11 +159,11 @@ impl Tactics {
     /// where this build cannot prefetch, and where no range is said that is to be logged.
     pub fn check(&self) -> Result<()> {
         if self.prefetch == Prefetch::On && !prefetch::IS_POSSIBLE {
-            let what = "prefetch=on asks an x86-64 processor, and this is another: leave it off";
+            let what = "prefetch=on requires an x86-64 processor: leave it off";
             return Err(LodeError::Tactic { what: what.to_owned() });
         }
         if self.log == Logging::SetRange && self.detect != Detect::Explicit {
-            let what = "log=set-range logs what a program says, and detect=sigsegv and kernel are \
+            let what = "log=set-range logs declared ranges, and detect=sigsegv and kernel are \
                         for programs that say nothing: choose detect=explicit, or another log";
             return Err(LodeError::Tactic { what: what.to_owned() });
         }

@@ -24,7 +24,7 @@ named_tactic! {
     "prefetch" Prefetch {
         /// Records are read when they are visited.
         Off = "off",
-        /// All records that one leads to are asked for together.
+        /// All records that one leads to are requested together.
         On = "on",
     }
 }

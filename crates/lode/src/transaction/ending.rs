@@ -170,7 +170,7 @@ impl Drop for Writing {
             return;
         }
         if self.begun.get() || !self.changed.is_empty() {
-            // The next call tells of a failure here.
+            // The next call reports a failure here.
             let _ = self.roll_back();
         }
     }

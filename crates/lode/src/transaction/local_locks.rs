@@ -29,7 +29,7 @@ pub struct LocalLocks {
     grain: Grain,
     /// In which it locks the whole volume under `locks=database`.
     mode: Mode,
-    /// Set to end the transaction, where somebody asked for a way to.
+    /// Set to end the transaction, where somebody requested a way to.
     interrupted: OnceLock<Arc<AtomicBool>>,
 }
 

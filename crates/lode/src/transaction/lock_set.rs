@@ -70,7 +70,7 @@ pub trait LockSource: Sized {
 /// pinned. With the last of them it gives everything back.
 pub struct GrantedLocks<S: LockSource> {
     source: S,
-    /// Its locks: one twice if two handles have asked for it, or one for more of it.
+    /// Its locks: one twice if two handles have requested it, or one for more of it.
     taken: Mutex<Vec<Resource>>,
 }
 
@@ -109,7 +109,7 @@ impl<S: LockSource> Drop for GrantedLocks<S> {
     }
 }
 
-/// The locks of a transaction as one of its handles knows them, so that it asks for each lock once.
+/// The locks of a transaction as one of its handles knows them, so that it requests each lock once.
 pub(crate) struct LockSet<S: LockSource> {
     granted: Arc<GrantedLocks<S>>,
     owner: Owner,
@@ -174,7 +174,8 @@ impl<S: LockSource> LockSet<S> {
             self.granted.take(resource, mode)?;
         }
         // Behind the lock: the last holder may have failed to take its changes back. Noted last, so
-        // that who asks again after an error is told again; until then nobody has to wait for it.
+        // that who asks again after an error is reported again; until then nobody has to wait for
+        // it.
         self.source().check_usable().inspect_err(|_| self.release())?;
         if resource == Resource::Volume {
             self.whole.set(true);

@@ -252,7 +252,7 @@ impl PageRead for Writing {
     }
 
     fn pin(&self, page: PageNumber) -> Result<Pinned> {
-        // A scan asks for each of its pages so: what is read to be stored otherwise may take long.
+        // A scan requests each of its pages so: what is read to be stored otherwise may take long.
         self.noted(self.lock_set.source().check_interrupted())?;
         self.lock(page, Mode::Shared)?;
         // A page that it changed itself may change again.

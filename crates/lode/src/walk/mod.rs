@@ -62,8 +62,8 @@ pub trait Edges: Copy {
     /// The data to take along from a record, as [`Heap::read_at`] shows it; it may be called again.
     fn start(&self, view: View<'_>, at: usize) -> Self::Start;
 
-    /// Append references to those that a record leads to, in their order, and tell `ahead` of each
-    /// as soon as it is known. The word 0 leads nowhere.
+    /// Append references to those that a record leads to, in their order, and report `ahead` of
+    /// each as soon as it is known. The word 0 leads nowhere.
     fn follow<P: PageRead, const PREFETCH: bool>(
         &self,
         ahead: &Ahead<'_, P, PREFETCH>,

@@ -94,7 +94,7 @@ pub(crate) fn unreached(address: &Address, error: &io::Error) -> LodeError {
     let what = match error.kind() {
         _ if file.is_some() => format!(
             "is not to be found at {address}, which is no socket: a database's server listens at \
-             its name with -socket behind, unless it was told otherwise"
+             its name with -socket behind, unless it was reported otherwise"
         ),
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
             "is not to be found at {address} ({error}): start it (`loadstone lode serve`), or name \
@@ -116,7 +116,7 @@ pub(crate) fn unreached(address: &Address, error: &io::Error) -> LodeError {
 
 fn beyond_loopback(address: SocketAddr) -> LodeError {
     let what = format!(
-        "asks nobody for a password, so it listens on loopback alone: name 127.0.0.1 instead of {}",
+        "requires no password, so it listens on loopback alone: name 127.0.0.1 instead of {}",
         address.ip()
     );
     LodeError::Server { what }
@@ -187,7 +187,7 @@ impl Listener {
             Socket::Unix(socket) => Ok(Stream::Unix(socket.accept()?.0)),
             Socket::Tcp(socket) => {
                 let (stream, _) = socket.accept()?;
-                // It fails if the client has gone, which the next reading tells.
+                // It fails if the client has gone, which the next reading shows.
                 let _ = stream.set_nodelay(true);
                 Ok(Stream::Tcp(stream))
             }

@@ -48,7 +48,7 @@ impl Link {
     /// halfway, or sends a byte now and then, is not waited for.
     #[must_use]
     pub fn impatient(mut self, patience: Duration) -> Self {
-        // Where it fails, the other end has gone, which the next reading tells.
+        // Where it fails, the other end has gone, which the next reading shows.
         let _ = self.stream.set_read_timeout(patience.min(STEP));
         self.patience = Some(patience);
         self

@@ -108,7 +108,7 @@ fn the_process_that_stores() {
         "to be read" => mapped_reading.as_ptr().cast_mut(),
         "after the commit" => {
             writing.commit().unwrap();
-            // Others map meanwhile, and memory is asked for.
+            // Others map meanwhile, and memory is requested.
             let mut next = database.writing();
             next.map(&pages).unwrap();
             drop(vec![1_u8; 1 << 20]);

@@ -1,4 +1,4 @@
-//! Random operations on all files, done to pages and told as changes of a model.
+//! Random operations on all files, done to pages and reported as changes of a model.
 
 mod indexes;
 

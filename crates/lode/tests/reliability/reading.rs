@@ -196,7 +196,7 @@ fn pages_of(pages: &impl PageRead, extent_pages: u32, file: FileNumber) -> Resul
     Ok(count)
 }
 
-/// Whether an error tells a reader that the files are not what was written.
+/// Whether an error shows a reader that the files are not what was written.
 pub const fn is_damage(error: &LodeError) -> bool {
     matches!(
         error,

@@ -20,7 +20,7 @@ use crate::contents::{Contents, tactics};
 use crate::operations::{Operator, commit_some};
 use crate::reading::{is_damage, read_and_check};
 
-/// Tells the process that is started for it what to try, and where.
+/// Shows the process that is started for it what to try, and where.
 const FOLDER: &str = "LODE_REFUSAL_FOLDER";
 
 const NOBODY: u32 = 65_534;

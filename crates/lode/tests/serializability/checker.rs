@@ -1,7 +1,7 @@
 //! Whether a history of lists is strictly serializable.
 //!
 //! Transactions append values, each of which is appended once only, to lists under keys, and read
-//! whole lists. So what was read tells in which order the values came, and with it who came before
+//! whole lists. So what was read shows in which order the values came, and with it who came before
 //! whom (Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental
 //! Observations", VLDB 2020). What is looked for is Adya's ("Weak Consistency", MIT 1999): G0, G1a,
 //! G1b, G1c, G-single and G2-item; and cycles that only close in real time.
@@ -127,7 +127,7 @@ impl Lists {
     }
 }
 
-/// The reads of committed transactions; others were told nothing.
+/// The reads of committed transactions; others were reported nothing.
 fn reads(history: &[Transaction]) -> impl Iterator<Item = (usize, usize, &[u64])> {
     let committed = history.iter().enumerate().filter(|(_, one)| one.outcome == Outcome::Committed);
     committed.flat_map(|(number, one)| {

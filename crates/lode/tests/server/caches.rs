@@ -46,7 +46,7 @@ fn a_warm_transaction_that_reads_costs_one_question() {
     let after = first.counters();
     assert_eq!(after.traffic.round_trips - before.traffic.round_trips, 10);
     assert_eq!(after.buffer.misses, before.buffer.misses);
-    // Another changes a page: that one is asked for again, and no other.
+    // Another changes a page: that one is requested again, and no other.
     write(&second, bank.accounts[7], 5);
     let found = sum(&first.reading(), &bank.accounts).unwrap();
     assert_eq!(found, (ACCOUNTS as u64 - 1) * START + 5);

@@ -1,4 +1,4 @@
-//! A client that comes with nonsense, or to the wrong place, is told so or sent away; nobody else
+//! A client that comes with nonsense, or to the wrong place, is refused or sent away; nobody else
 //! suffers.
 
 use std::fs;

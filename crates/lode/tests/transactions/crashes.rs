@@ -18,7 +18,7 @@ const PAGES: usize = 22;
 /// New pages of one transaction: they fit the cache, or not.
 const LOADED: [usize; 2] = [5, 20];
 
-/// Of each workload's crashes, unless more are asked for.
+/// Of each workload's crashes, unless more are requested.
 const IMAGES_DEFAULT: usize = 3_000;
 
 const LOGGING: [&str; 4] = ["page-diff", "page-diff&shadows=cache", "page-grain", "set-range"];

@@ -45,9 +45,9 @@ fn a_killed_process_leaves_what_it_had_committed() {
             let reported = run_and_kill(folder.path(), variant, random.below(COMMITS_MAX));
             let database = Database::open(&path, &tactics(variant)).unwrap();
             let found = check(&database, &pages);
-            // The process may have committed once more than it could tell.
+            // The process may have committed once more than it could determine.
             let least = if variant.contains("none") { before } else { reported.max(before) };
-            assert!(found >= least, "{variant}: {found} is there, {reported} was told");
+            assert!(found >= least, "{variant}: {found} is there, {reported} was reported");
             before = found;
             database.close().unwrap();
         }
@@ -74,7 +74,7 @@ pub fn check(database: &Database, pages: &[PageNumber]) -> u64 {
     last
 }
 
-/// Start the process, let it commit so often, and kill it: the last number that it told.
+/// Start the process, let it commit so often, and kill it: the last number that it reported.
 fn run_and_kill(folder: &Path, variant: &str, commits: usize) -> u64 {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "kills::the_process_that_is_killed", "--nocapture"])
@@ -91,7 +91,7 @@ fn run_and_kill(folder: &Path, variant: &str, commits: usize) -> u64 {
     let mut reported = reported.inspect(|&number| last = number);
     let enough = reported.by_ref().take(commits + 1).count();
     child.kill().unwrap();
-    // Commits told until it died count, too.
+    // Commits reported until it died count, too.
     reported.for_each(drop);
     child.wait().unwrap();
     assert_eq!(enough, commits + 1, "the process ended by itself");

@@ -199,7 +199,7 @@ fn a_crash_after_checkpoints_among_writers_loses_nothing() {
                 database.checkpoint().unwrap();
             }
         });
-        // All were told that they committed; what was not synced is lost.
+        // All were reported that they committed; what was not synced is lost.
         let image = simulation.image(&[]);
         let recovered = Database::on(image.disk("volume"), image.disk("log"), &tactics).unwrap();
         let reading = recovered.reading();

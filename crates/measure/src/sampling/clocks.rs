@@ -241,9 +241,9 @@ mod tests {
             let thread = std::thread::spawn(move || {
                 spin::spin_ns(1_000_000);
                 reported.send(own_thread()).expect("awaited");
-                ended.recv().expect("told to end");
+                ended.recv().expect("reported to end");
             });
-            let number = number.recv().expect("it tells");
+            let number = number.recv().expect("it shows");
             let found = clocks.before();
             assert!(found.get(&number).is_some_and(|time| time.cpu_ns > 0), "{number}: {found:?}");
             end.send(()).expect("it waits");
@@ -254,8 +254,8 @@ mod tests {
     #[test]
     fn a_process_that_a_server_starts_later_is_listed() {
         let mut shell = Command::new("sh");
-        // A shell gives the processes that it starts in the background no input unless told: `cat`
-        // would end at once.
+        // A shell gives the processes that it starts in the background no input unless reported:
+        // `cat` would end at once.
         shell.args(["-c", "echo; read go; exec 3<&0; cat <&3 & echo $!; wait"]);
         let mut shell =
             shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("every Linux has sh");

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use perf_event_open_sys::bindings;
 use rustix::io::Errno;
 
-/// Frames of the kernel that are kept of a sample in it. The outermost tell why it was entered;
+/// Frames of the kernel that are kept of a sample in it. The outermost report why it was entered;
 /// file systems go some forty deep.
 const FRAMES_MAX: u16 = 96;
 

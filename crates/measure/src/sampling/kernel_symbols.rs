@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Frames that every entry to the kernel has, and that tell nothing about it.
+/// Frames that every entry to the kernel has, and that report nothing about it.
 const ENTRANCES: [&str; 11] = [
     "entry_SYSCALL_64_after_hwframe",
     "entry_SYSCALL_64",

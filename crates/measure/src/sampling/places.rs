@@ -12,8 +12,8 @@ use super::kernel_symbols::KernelSymbols;
 use super::names::demangled;
 use super::symbols::{Found, Symbols};
 
-/// Processes that ended and left it to their parents to tell where their code lay; more generations
-/// than any engine starts.
+/// Processes that ended and left it to their parents to report where their code lay; more
+/// generations than any engine starts.
 const GENERATIONS_MAX: usize = 8;
 
 /// The functions of a file, by its path and number; `None`: it could not be read.

@@ -30,7 +30,7 @@ pub struct Ring {
 #[derive(Debug, Default)]
 pub struct Drained {
     pub records: Vec<Record>,
-    /// Records that found no room, as far as the kernel has told.
+    /// Records that found no room, as far as the kernel has reported.
     pub lost: u64,
 }
 
@@ -90,7 +90,7 @@ impl Ring {
         tail.store(end, Ordering::Release);
         let mut drained = records_of(&bytes);
         if drained.lost == 0 && end - start + RECORD_BYTES_MAX > self.bytes {
-            // The kernel tells of a loss only with the next record that finds room.
+            // The kernel reports a loss only with the next record that finds room.
             drained.lost = 1;
         }
         drained

@@ -14,7 +14,7 @@ pub struct ThreadTime {
     pub name: String,
     /// On a CPU.
     pub cpu_ns: u64,
-    /// It could have run and no CPU was free; `None` where the kernel does not tell.
+    /// It could have run and no CPU was free; `None` where the kernel does not report.
     pub waited_ns: Option<u64>,
 }
 

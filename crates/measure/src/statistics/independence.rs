@@ -13,7 +13,7 @@ use std::cmp::Ordering::Equal;
 
 use super::{StatisticsError, check_finite};
 
-/// Shorter sequences tell too little about their own correlation for an interval to act on it.
+/// Shorter sequences report too little about their own correlation for an interval to act on it.
 pub const BELIEVED_FROM: usize = 20;
 
 /// Independent sequences seem to have an integrated autocorrelation time above 1 + this / sqrt(n)
@@ -22,7 +22,7 @@ pub const BELIEVED_FROM: usize = 20;
 /// first-order sequences of 50 and more within 5 points of 95 % up to a correlation of 0.5.
 const CHANCE: f64 = 4.0;
 
-/// Correlations that reach further are looked at again in every 16th sample, which then tell as
+/// Correlations that reach further are looked at again in every 16th sample, which then report as
 /// much as all: the work stays linear in the number of samples.
 const LAGS_MAX: usize = 1_024;
 const THINNING: usize = 16;
@@ -79,7 +79,7 @@ fn centred_ranks(samples: &[f64]) -> Vec<i64> {
     order.sort_by(|&left, &right| samples[left].total_cmp(&samples[right]));
     let mut ranks = vec![0; samples.len()];
     let mut below = 0;
-    // Not `total_cmp`, which tells the two zeros apart.
+    // Not `total_cmp`, which distinguishes the two zeros.
     let equal =
         |&left: &usize, &right: &usize| samples[left].partial_cmp(&samples[right]) == Some(Equal);
     for ties in order.chunk_by(equal) {

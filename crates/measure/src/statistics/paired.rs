@@ -16,7 +16,7 @@ const EXACT_MAX: usize = 50;
 /// The median of `numerator` / `denominator` over pairs in time order, and its interval.
 ///
 /// The interval is wider by sqrt(n / effective samples) where the ratios plainly resemble their
-/// neighbours in time; of fewer than 20 pairs that cannot be told, and they count in full. The
+/// neighbours in time; of fewer than 20 pairs that cannot be reported, and they count in full. The
 /// bounds are absent where the pairs are worth fewer than 6 independent ones at 95 %, 8 at 99 %.
 /// Equal ratios never narrow it.
 pub fn interval_of_paired_ratio(

@@ -3,7 +3,7 @@ use std::process::{Child, Command, Stdio};
 
 use loadstone_measure::counters::{cpu_ns, storage_bytes};
 
-/// A shell that does what it is told, and has ended when the guard is gone.
+/// A shell that does what it is reported, and has ended when the guard is gone.
 struct Shell(Child);
 
 impl Shell {

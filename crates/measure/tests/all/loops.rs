@@ -127,7 +127,7 @@ fn a_stall_shows_in_latency_and_not_in_service() {
         tally.add(intended_ns, started_ns, free_ns).unwrap();
     }
     assert!(near(tally.service_ns(99.0).unwrap(), MS_NS / 10), "service hides it");
-    assert!(tally.latency_ns(99.0).unwrap() > Some(100 * MS_NS), "latency tells");
+    assert!(tally.latency_ns(99.0).unwrap() > Some(100 * MS_NS), "latency shows");
     assert!(tally.lag_ns(99.0).unwrap() > Some(100 * MS_NS), "and lag says why");
     assert_eq!(tally.lag_ns(50.0), Ok(Some(0)));
     // The queue shrinks by 0.9 ms a request: 332 requests found the engine busy for over a ms.

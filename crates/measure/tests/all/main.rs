@@ -34,7 +34,7 @@ fn memory_is_touched_but_never_more_than_there_is() {
     assert!(memory::pretouch(1 << 20).expect("a mebibyte") > 0);
     memory::pretouch(0).expect("nothing is easy");
     let refused = memory::pretouch(usize::MAX).expect_err("no machine has that much");
-    assert!(refused.to_string().contains("ask for less"), "{refused}");
+    assert!(refused.to_string().contains("request less"), "{refused}");
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn the_chain_of_a_spin_is_run() {
 
 #[test]
 fn processors_report_of_time_since_boot_that_only_grows() {
-    let before = processor::processor_times().expect("every Linux tells");
-    let after = processor::processor_times().expect("every Linux tells");
+    let before = processor::processor_times().expect("every Linux shows");
+    let after = processor::processor_times().expect("every Linux shows");
     assert!(before.busy_ns > 0);
     assert!(after.busy_ns >= before.busy_ns && after.stolen_ns >= before.stolen_ns);
 }

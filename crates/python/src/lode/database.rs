@@ -1,4 +1,4 @@
-//! A database in Python: opened, asked for transactions, closed.
+//! A database in Python: opened, requested transactions, closed.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! The copies of a mirrored database, told to Python.
+//! The copies of a mirrored database, reported to Python.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,8 @@ pub fn of_mirror<'py>(py: Python<'py>, report: &MirrorReport) -> PyResult<Bound<
     Ok(row)
 }
 
-/// The state of the copies at a path, after one of them was told to go on alone: see `_core.pyi`.
+/// The state of the copies at a path, after one of them was instructed to go on alone: see
+/// `_core.pyi`.
 #[pyfunction]
 #[pyo3(signature = (path, alone=None))]
 pub fn lode_mirror<'py>(

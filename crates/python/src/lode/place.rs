@@ -92,7 +92,7 @@ impl Connection {
     fn request(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
         self.ask(py, |way| match way {
             Way::Beside(_) => Err(QueryError::Input {
-                what: "a thread tells nothing of its database: ask the database itself".to_owned(),
+                what: "a thread has no facts of its database: call the database itself".to_owned(),
             }),
             Way::Socket(socket) => socket.request(name, text),
         })

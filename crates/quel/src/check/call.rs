@@ -33,7 +33,7 @@ impl Resolver<'_> {
             ("mod", [left, right]) => {
                 self.arithmetic(block, BinaryOperator::Modulo, (left, right), name.span)
             }
-            // IDL: to a decimal float of so many digits; 0 asks for the widest.
+            // IDL: to a decimal float of so many digits; 0 requests the widest.
             ("bcdflt", [Expr::Integer { .. }, value]) => {
                 self.function(block, Function::ToReal(8), value, name.span)
             }

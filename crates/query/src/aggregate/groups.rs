@@ -73,7 +73,7 @@ impl Groups {
     }
 
     fn known(&self) -> &Known {
-        self.known.as_ref().expect("an aggregation is told when its results are looked up")
+        self.known.as_ref().expect("an aggregation is reported when its results are looked up")
     }
 
     /// The result of the partition with these by-values; None if there is no such partition.

@@ -147,7 +147,7 @@ impl Partitions {
 
     /// The number of the partition with these by-values, which exists afterwards. Where rows come
     /// sorted by them, only the partition of the last row is looked at. A partition that
-    /// [`Partitions::is_away`] is known to [`Partitions::update`] until the next one is asked for.
+    /// [`Partitions::is_away`] is known to [`Partitions::update`] until the next one is requested.
     ///
     /// # Errors
     ///
@@ -258,14 +258,14 @@ impl Partitions {
         self.keys.try_reserve()
     }
 
-    /// Whether the rows of a partition are put aside: their values are told to
+    /// Whether the rows of a partition are put aside: their values are reported to
     /// [`Partitions::update`] alone, and never to an accumulator.
     #[inline]
     pub fn is_away(partition: usize) -> bool {
         partition >= AWAY
     }
 
-    /// The rows asked for so far have all their values.
+    /// The rows requested so far have all their values.
     ///
     /// # Errors
     ///

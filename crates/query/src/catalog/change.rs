@@ -1,4 +1,4 @@
-//! Making, changing and removing what the catalog tells of.
+//! Making, changing and removing what the catalog describes.
 
 use std::collections::BTreeSet;
 

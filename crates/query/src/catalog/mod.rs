@@ -314,7 +314,7 @@ fn each_record(
 fn amiss(what: &str, id: RecordId) -> LodeError {
     LodeError::Corrupt {
         what: format!("the catalog's {what} {id}"),
-        how: "it says what cannot be".to_owned(),
+        how: "its fields contradict each other".to_owned(),
     }
 }
 
@@ -328,7 +328,7 @@ fn index_file(relation: u32, number: u16) -> String {
     format!("i{relation}.{number}")
 }
 
-/// Where a heap lies: what its record tells of it.
+/// Where a heap lies: what its record describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     file: FileNumber,

@@ -153,7 +153,7 @@ impl RelationRecord {
         bytes
     }
 
-    /// Without attributes and indexes, which other records tell of; a file of columns is one once
+    /// Without attributes and indexes, which other records describe; a file of columns is one once
     /// its attributes are known.
     pub(super) fn into_info(self, record: RecordId) -> RelationInfo {
         RelationInfo {

@@ -28,7 +28,7 @@ impl<'a> Checking<'a> {
         Self { statement, begun: Arc::clone(begun), parameters, checker: None, next: 0 }
     }
 
-    /// A command's checked step; those before it are checked first. None is asked for twice.
+    /// A command's checked step; those before it are checked first. None is requested twice.
     ///
     /// # Errors
     ///

@@ -112,8 +112,8 @@ impl Statement {
         self.program.iter().all(|command| is_silent(command) || is_client(command))
     }
 
-    /// Refuse more values than it takes. Of fewer, its first parameter without one is told by what
-    /// checks it.
+    /// Refuse more values than it takes. Of fewer, its first parameter without one is reported by
+    /// what checks it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How a pipeline that goes row by row asks for values: the form that an expression takes is the
+//! How a pipeline that goes row by row requests values: the form that an expression takes is the
 //! executor's own, made once for each pipeline and used for every row.
 
 use std::sync::Arc;

@@ -71,7 +71,7 @@ pub fn tuple(values: &[OwnedValue]) -> Vec<u8> {
     tuple
 }
 
-/// A place of its own for each operator, so that errors can be told apart.
+/// A place of its own for each operator, so that errors can be distinguished.
 fn span() -> impl Strategy<Value = Span> {
     (0usize..40).prop_map(|start| Span { start, end: start + 1 })
 }

@@ -5,7 +5,7 @@ use super::parallel::Collected;
 use crate::error::Result;
 use crate::memory::Memory;
 
-/// A receiver of tuples, each in the form that [`super::Packed`] tells.
+/// A receiver of tuples, each in the form that [`super::Packed`] shows.
 pub trait Sink: Send {
     /// Take a tuple.
     ///

@@ -225,7 +225,7 @@ impl<'a> State<'a> {
     ///
     /// # Errors
     ///
-    /// [`QueryError::Cancelled`] if the caller asked for the end.
+    /// [`QueryError::Cancelled`] if the caller requested the end.
     #[inline]
     pub fn check_cancelled(&self) -> Result<()> {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);

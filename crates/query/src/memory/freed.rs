@@ -2,7 +2,7 @@
 //!
 //! It is nobody's in the budget, and resident all the same: after a list of 20 MiB has grown, or a
 //! sort has gone to the file, half as much again as the budget may be there. Where memory is short
-//! it goes back to the system at once. Elsewhere it stays with the allocator, because to ask for it
+//! it goes back to the system at once. Elsewhere it stays with the allocator, because to request it
 //! again, page by page, costs more than to keep it.
 
 use std::sync::OnceLock;

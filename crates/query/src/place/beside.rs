@@ -65,7 +65,7 @@ impl Beside {
     pub fn query(&self, text: &str) -> Result<Rows> {
         match self.ask(Asked::Query(text.to_owned()))? {
             Answer::Outcome(Outcome::Rows(rows)) => Ok(rows),
-            _ => unreachable!("rows were asked for"),
+            _ => unreachable!("rows were requested"),
         }
     }
 
@@ -73,7 +73,7 @@ impl Beside {
     pub fn execute(&self, text: &str) -> Result<Option<u64>> {
         match self.ask(Asked::Execute(text.to_owned()))? {
             Answer::Outcome(Outcome::Changed(tuples)) => Ok(tuples),
-            _ => unreachable!("no rows were asked for"),
+            _ => unreachable!("no rows were requested"),
         }
     }
 
@@ -81,7 +81,7 @@ impl Beside {
     pub fn place(&self) -> Result<String> {
         match self.ask(Asked::Place)? {
             Answer::Place(place) => Ok(place),
-            Answer::Outcome(_) => unreachable!("its place was asked for"),
+            Answer::Outcome(_) => unreachable!("its place was requested"),
         }
     }
 

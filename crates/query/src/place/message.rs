@@ -45,7 +45,7 @@ const FRAMES: [Frame; 8] = [
     Frame::Failed,
 ];
 
-/// The classes of errors that a program tells apart.
+/// The classes of errors that a program distinguishes.
 const QUEL: u8 = 0;
 const CANCELLED: u8 = 1;
 const DEADLOCK: u8 = 2;

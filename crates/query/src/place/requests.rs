@@ -8,11 +8,11 @@ use crate::database::{Database, Statement};
 use crate::error::{QueryError, Result};
 use crate::tactics::Tactics;
 
-/// The names that can be asked for, with the text behind each.
+/// The names that can be requested, with the text behind each.
 const NAMES: &str = "place, tactics, work, phases, relations, size, explain TEXT, access TEXT, \
                      settle NAMES, checkpoint, remove NAME, cancel";
 
-/// Answer, or do, what was asked for by name.
+/// Answer, or do, what was requested by name.
 pub fn answer(database: &Database, name: &str, text: &str) -> Result<String> {
     match name {
         "place" => here(),
@@ -53,7 +53,7 @@ pub fn answer(database: &Database, name: &str, text: &str) -> Result<String> {
             Ok(String::new())
         }
         _ => {
-            let what = format!("a server of statements does not tell `{name}`: it tells {NAMES}");
+            let what = format!("a server of statements has no request `{name}`: it has {NAMES}");
             Err(QueryError::Input { what })
         }
     }

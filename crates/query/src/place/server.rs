@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-/// Tell a client why it is not served. Nobody waits for one that does not listen.
+/// Report a client why it is not served. Nobody waits for one that does not listen.
 fn refuse(stream: &UnixStream, connections_max: usize) {
     let what = format!(
         "serves {connections_max} connections, which is its limit, and takes no other: close some, \
@@ -178,12 +178,12 @@ fn refuse(stream: &UnixStream, connections_max: usize) {
     {
         // It may have gone.
         _ = (&*stream).write_all(&frame);
-        // What it has said already and nobody read would be told to it as a broken connection.
+        // What it has said already and nobody read would be reported to it as a broken connection.
         _ = (&*stream).read(&mut [0; 256]);
     }
 }
 
-/// Tell a client that wants pages, in its own language, that here are none.
+/// Report a client that wants pages, in its own language, that here are none.
 fn refuse_pages(mut stream: &UnixStream) -> io::Result<()> {
     let what = "executes statements and gives no pages: ask it by `Connection` in place of \
                 `connect`, or have pages served (`loadstone lode serve` without `--statements`)";
@@ -211,8 +211,8 @@ fn serve(database: &Database, stream: &UnixStream) -> io::Result<()> {
             Frame::Report => {
                 let (name, text) = text.split_once('\0').ok_or_else(message::nonsense)?;
                 match answer(database, name, text) {
-                    Ok(reported) => {
-                        message::send(&mut answers, Frame::Reported, reported.as_bytes())?
+                    Ok(answer) => {
+                        message::send(&mut answers, Frame::Reported, answer.as_bytes())?;
                     }
                     Err(error) => fail(&mut answers, &error)?,
                 }

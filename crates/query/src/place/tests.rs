@@ -286,5 +286,5 @@ fn a_server_reports_of_its_database() {
     assert_eq!(count(connection.request("work", "").unwrap()) - before, 80);
     assert_eq!(connection.request("remove", "numbers").unwrap(), "true");
     assert_eq!(connection.request("remove", "numbers").unwrap(), "false");
-    assert!(connection.request("weather", "").unwrap_err().to_string().contains("it tells place"));
+    assert!(connection.request("weather", "").unwrap_err().to_string().contains("it has place"));
 }

@@ -269,7 +269,7 @@ impl Question<'_, '_> {
         if is_joined && matches!(join, Join::Auto | Join::Merge | Join::IndexMerge) {
             ways.push((Way::Merge, self.merging(rows, bound, member)));
         }
-        // A join that is asked for by name is used where it can be, also where loops would cost
+        // A join that is requested by name is used where it can be, also where loops would cost
         // less.
         if join != Join::Auto && ways.len() > 1 {
             ways.remove(0);

@@ -34,7 +34,7 @@ pub use statement::plan;
 /// A statement, ready to run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
-    /// In the order in which they run. The last one's sink is what the statement asks for.
+    /// In the order in which they run. The last one's sink is what the statement requests.
     pub pipelines: Vec<Pipeline>,
     /// Hash tables that pipelines build and probe, by their numbers.
     pub tables: Vec<Layout>,
@@ -116,7 +116,7 @@ pub enum Source {
         key: Expr,
     },
     /// The tuples of a stored relation whose key is the least or the greatest that there is: one of
-    /// them at least, and all where keys that are cut do not tell; none where every key is null.
+    /// them at least, and all where keys that are cut do not report; none where every key is null.
     End {
         /// The relation's name.
         relation: String,

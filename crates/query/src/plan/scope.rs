@@ -267,7 +267,7 @@ impl Planner<'_> {
     }
 
     /// Every tuple of a member for each row: the relation is scanned again as in 1983, or, where
-    /// costs decide and nobody asks for nested loops, what is needed of it is kept and run over
+    /// costs decide and nobody requests nested loops, what is needed of it is kept and run over
     /// again.
     fn nested(&mut self, draft: &mut Draft, member: &Member<'_>, joining: &Joining<'_, '_>) {
         let items = joining.items(self, 1 << member.slot);

@@ -79,7 +79,7 @@ impl HeldPage {
 }
 
 // SAFETY: the pointers lead into pages and room that the batch owns and nobody changes, wherever
-// the batch goes; `PageHold` may go to another thread by itself, which the line below asks for.
+// the batch goes; `PageHold` may go to another thread by itself, which the line below requests.
 #[expect(unsafe_code, reason = "the pointers go together with what they lead into")]
 unsafe impl Send for TupleBatch {}
 
@@ -239,8 +239,8 @@ impl TupleBatch {
         self.ids.reserve(usize::from(to.saturating_sub(from)));
         let mut slot = from;
         while slot < to && self.tuples.len() < tuples_max {
-            // A record of the right length without flags, which nearly every slot has, is told by
-            // one comparison.
+            // A record of the right length without flags, which nearly every slot has, is reported
+            // by one comparison.
             let number = usize::from(slot);
             let word = if number < slots {
                 page::u32_at(bytes, PAGE_BYTES - (number + 1) * SLOT_BYTES)

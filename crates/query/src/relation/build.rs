@@ -46,7 +46,7 @@ pub fn add_index(
         catalog::add_index(pages, info, &new.attributes, flags, structure)?;
         return Ok(());
     }
-    // The tuples tell where keys are cut off, and are sorted for that; else the keys do.
+    // The tuples report where keys are cut off, and are sorted for that; else the keys do.
     let is_cut = new.is_unique && key::may_be_cut(&info.layout, &new.attributes);
     let is_double = is_cut && have_duplicate(pages, info, &new.attributes, workspace)?;
     let entries = SortedEntries::of(pages, info, &new.attributes, workspace)?;

@@ -139,8 +139,8 @@ fn insert(pages: &mut impl PageWrite, info: &RelationInfo, tuple: &[u8]) -> Resu
     Ok(info.tuples.insert(pages, tuple, near.map(|id| id.page))?)
 }
 
-/// Tell the catalog what has changed. The number of tuples is written only now and then: it stands
-/// beside those of all other relations, which others would have to wait for.
+/// Report the catalog what has changed. The number of tuples is written only now and then: it
+/// stands beside those of all other relations, which others would have to wait for.
 fn note(pages: &mut impl PageWrite, info: &mut RelationInfo, changed: u64) -> Result<()> {
     if changed * ROWS_DRIFT >= info.rows {
         info.pages = info.tuples.pages(pages)?;

@@ -15,7 +15,7 @@ use crate::error::{QueryError, Result};
 use crate::tuple;
 
 /// Read all relations and hold tuples, indexes and catalog against each other; how many tuples each
-/// relation has, by name. [`LodeError::Corrupt`] tells the first contradiction.
+/// relation has, by name. [`LodeError::Corrupt`] shows the first contradiction.
 pub fn check_all(pages: &impl PageRead) -> Result<Vec<(String, u64)>> {
     let catalog = Catalog::read(pages)?;
     let mut known = BTreeSet::new();
@@ -41,7 +41,7 @@ pub fn check_all(pages: &impl PageRead) -> Result<Vec<(String, u64)>> {
 }
 
 /// Read a relation and hold its tuples and its indexes against each other; how many tuples it has.
-/// [`LodeError::Corrupt`] tells the first contradiction.
+/// [`LodeError::Corrupt`] shows the first contradiction.
 pub fn check(pages: &impl PageRead, info: &RelationInfo) -> Result<u64> {
     let name = format!("`{}`", info.name);
     let count = info.tuples.check(pages)?;
@@ -107,7 +107,7 @@ fn check_tree(
     let mut before: Option<Vec<u8>> = None;
     for entry in expected.iter() {
         if found.entry()?.is_none_or(|(key, _)| key != entry.bytes) {
-            return Err(of_index(info, index, "it has not the entry that a tuple asks for"));
+            return Err(of_index(info, index, "it lacks the entry of a tuple"));
         }
         let is_equal = before.as_deref() == Some(entry.key());
         if index.is_unique && entry.is_exact() && is_equal {

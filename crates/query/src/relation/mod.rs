@@ -59,7 +59,7 @@ impl Relation {
         Self { info: Arc::clone(info), wanted: None }
     }
 
-    /// The same, of whose tuples only some bytes are read: `is_wanted` tells if any from one up
+    /// The same, of whose tuples only some bytes are read: `is_wanted` shows if any from one up
     /// to another are. Of a relation that is stored by columns the others are not put together, and
     /// may hold anything.
     #[must_use]

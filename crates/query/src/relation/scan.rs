@@ -24,7 +24,7 @@ pub(super) mod heap_offset {
     pub(in crate::relation) const FOLLOWING: usize = super::slotted::offset::OWN;
 }
 
-/// How many tuples ahead memory is asked for those that an index has found.
+/// How many tuples ahead memory is requested those that an index has found.
 const AHEAD: usize = 8;
 
 /// The bytes that a processor fetches at once.
@@ -180,7 +180,7 @@ impl Relation {
         let first = id_at(&mut tree.forwards(pages, bounds)?)?;
         let last = id_at(&mut tree.backwards(pages, bounds)?)?;
         let (Some(first), Some(last)) = (first, last) else { return Ok(self.at(Position::End)) };
-        // A cut key's range may hold more than was asked for.
+        // A cut key's range may hold more than was requested.
         let (page, slot, last) = (first.page, first.slot, Some(last));
         let mut scan = self.at(match &self.info.tuples {
             Tuples::Rows(heap) => {

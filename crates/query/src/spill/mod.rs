@@ -156,7 +156,7 @@ impl Spill {
         self.file()?.read_exact_at(into, at).map_err(|error| self.failure(error))
     }
 
-    /// The file, made when it is first asked for.
+    /// The file, made when it is first requested.
     fn file(&self) -> Result<Arc<File>> {
         let mut file = self.shared.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = &*file {

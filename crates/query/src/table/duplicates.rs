@@ -1,7 +1,7 @@
 //! Duplicates removed within a budget: a set of tuples, and what it cannot take put aside by
 //! partition.
 //!
-//! Once the set is full it takes no more, and still tells what it has. Any other tuple goes to the
+//! Once the set is full it takes no more, and still shows what it has. Any other tuple goes to the
 //! partition of its hash, for a later round with an empty set. So each round gives as many tuples
 //! as the set can hold, however often some come, and rounds come to an end.
 

@@ -7,7 +7,7 @@ use crate::memory::Reservation;
 const NUMBER_BITS: u32 = 48;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
-/// How many numbers ahead memory is asked for the slots of a larger table.
+/// How many numbers ahead memory is requested the slots of a larger table.
 const AHEAD: usize = 16;
 
 /// Slots at first: half a page.

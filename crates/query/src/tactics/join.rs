@@ -14,7 +14,7 @@ named_tactic! {
     /// range variable alone is run first, into a temporary relation; then the tuples of one
     /// variable are put into the query and what is left is run for each, through an index,
     /// through a temporary relation that is hashed for it where that pays, or by a scan.
-    /// Where what is asked for cannot be done, because there is no index or no equality,
+    /// Where what is requested cannot be done, because there is no index or no equality,
     /// nested loops are run.
     /// **What it buys.** `index`: only the tuples that join are touched. `hash`: each relation is
     /// read once. `merge`: memory in its order, however large the relations are; no sort where

@@ -80,8 +80,8 @@ memory_tactic! {
     /// **What it buys.** Answers of any size in that memory. `cache`: one figure bounds pages and
     /// statements together, and neither is idle while the other lacks memory.
     /// **What it costs.** What is spilled is written and read at least once; `spilled_bytes` among
-    /// the counters tells how much. `cache`: pages that made room are read again; huge pages are
-    /// asked for only where a quarter of the cache has room for the whole database, and an eighth
+    /// the counters shows how much. `cache`: pages that made room are read again; huge pages are
+    /// requested only where a quarter of the cache has room for the whole database, and an eighth
     /// of the cache can be pinned.
     /// **What a crash can lose.** Nothing: the file is never needed again, and gone with the
     /// process.

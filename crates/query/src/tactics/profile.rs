@@ -1,5 +1,6 @@
 //! `profile`: the tactics of a whole system of the papers under one name, each value with its
-//! reason. What such a system had and lode has not is told beside them, never left out silently.
+//! reason. What such a system had and lode has not is reported beside them, never left out
+//! silently.
 
 use lode::tactics::describe::{Tactic, named_tactic};
 

@@ -82,9 +82,9 @@ impl Temporary {
         Numbered { temporary: self, position: Position::default(), one: Vec::new() }
     }
 
-    /// Places for so many threads, which take parts of it as they finish others, or for fewer where it has fewer
-    /// parts: each place has its first part. None of a relation in the file, whose tuples are
-    /// in memory only until the next ones are.
+    /// Places for so many threads, which take parts of it as they finish others, or for fewer where
+    /// it has fewer parts: each place has its first part. None of a relation in the file, whose
+    /// tuples are in memory only until the next ones are.
     ///
     /// # Errors
     ///
@@ -244,7 +244,7 @@ impl TemporaryScan<'_> {
         if !self.temporary.next_batch(&mut self.position, &mut self.one, 1)? {
             return Ok(None);
         }
-        // SAFETY: the pointer is of a whole tuple, which stays until the next one is asked for.
+        // SAFETY: the pointer is of a whole tuple, which stays until the next one is requested.
         #[expect(unsafe_code, reason = "tuples are read through pointers")]
         Ok(Some(unsafe { std::slice::from_raw_parts(self.one[0], self.temporary.tuple_bytes()) }))
     }
@@ -277,7 +277,7 @@ impl Numbered<'_> {
         self.position.at = number;
         let is_there = self.temporary.next_batch(&mut self.position, &mut self.one, 1)?;
         assert!(is_there, "tuple {number} of {}", self.temporary.len());
-        // SAFETY: the pointer is of a whole tuple, which stays until another one is asked for.
+        // SAFETY: the pointer is of a whole tuple, which stays until another one is requested.
         #[expect(unsafe_code, reason = "tuples are read through pointers")]
         Ok(unsafe { std::slice::from_raw_parts(self.one[0], self.temporary.tuple_bytes()) })
     }

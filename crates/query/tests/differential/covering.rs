@@ -73,7 +73,7 @@ pub fn design(strength: usize) -> Design {
     let mut open = meetings(&parameters, strength);
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
     let mut random = Random::new(1997);
-    // The defaults come first: of several failures the one under them is told.
+    // The defaults come first: of several failures the one under them is reported.
     while let Some(wanted) = open.first().cloned() {
         let default = rows.is_empty().then(|| vec![0; parameters.len()]);
         let row = default.or_else(|| best_row(&parameters, &open, &wanted, &mut random));

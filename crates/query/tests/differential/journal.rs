@@ -1,4 +1,4 @@
-//! Statements of which each tells, in a relation of the same database and the same transaction, as
+//! Statements of which each shows, in a relation of the same database and the same transaction, as
 //! the how many-th it came: so that what is found afterwards, or read in between, can be held to
 //! the oracle, which makes them again in that order.
 

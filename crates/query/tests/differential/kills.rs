@@ -49,11 +49,11 @@ fn a_killed_process_leaves_the_statements_that_it_had_committed() {
             let database = Database::open(&path, &tactics).unwrap();
             check_all(&database.storage().reading()).unwrap();
             let found = numbers(&database);
-            // The process may have committed once more than it could tell.
+            // The process may have committed once more than it could determine.
             let count = found.len() as u64;
             assert!(
                 count >= reported.max(before),
-                "{text}: {count} are there, {reported} were told"
+                "{text}: {count} are there, {reported} were reported"
             );
             assert!(found.iter().copied().eq(1..=count), "{text}: {found:?}");
             let accounts = expected.answer(&found, &all_of("accounts"));
@@ -65,7 +65,7 @@ fn a_killed_process_leaves_the_statements_that_it_had_committed() {
     }
 }
 
-/// Start the process, let it commit so often, and kill it: the last number that it told.
+/// Start the process, let it commit so often, and kill it: the last number that it reported.
 fn run_and_kill(folder: &Path, tactics: &str, commits: usize) -> u64 {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "kills::the_process_that_is_killed", "--nocapture"])
@@ -82,7 +82,7 @@ fn run_and_kill(folder: &Path, tactics: &str, commits: usize) -> u64 {
     let mut reported = reported.inspect(|&number| last = number);
     let enough = reported.by_ref().take(commits + 1).count();
     child.kill().unwrap();
-    // Statements told until it died count, too.
+    // Statements reported until it died count, too.
     reported.for_each(drop);
     child.wait().unwrap();
     assert_eq!(enough, commits + 1, "the process ended by itself");

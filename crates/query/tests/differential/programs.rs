@@ -22,7 +22,7 @@ const ROWS_EACH: usize = 3;
 /// From so many programs on every three values of tactics meet, and not only every two.
 const MANY: u64 = 1_000;
 
-/// Whether so many are asked for, as by `make torture`.
+/// Whether so many are requested, as by `make torture`.
 pub fn are_many() -> bool {
     setting("LODE_PROGRAMS") >= Some(MANY)
 }

@@ -9,7 +9,7 @@ pub fn setting(name: &str) -> Option<u64> {
 }
 
 /// Print the result of a test: the harness shows it with `--show-output`.
-#[expect(clippy::print_stdout, reason = "what a test prints is kept unless it is asked for")]
+#[expect(clippy::print_stdout, reason = "what a test prints is kept unless it is requested")]
 pub fn show(what: impl std::fmt::Display) {
     println!("{what}");
 }

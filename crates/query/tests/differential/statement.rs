@@ -7,7 +7,7 @@ use crate::schema::{Attribute, Form, Relation};
 /// Rows that the product of a statement's range variables may have.
 const PRODUCT_MAX: u64 = 12_000;
 
-/// Rows that an `append` may be asked for.
+/// Rows that an `append` may be requested.
 const APPENDED_MAX: u64 = 300;
 
 /// A statement, and what it does to the relations that there are.

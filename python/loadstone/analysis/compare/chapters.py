@@ -80,7 +80,7 @@ def _pairs(
     a: Sequence[Run], b: Sequence[Run] | None, *, alone: bool
 ) -> Iterator[tuple[Run, Run | None]]:
     """A's benchmarks beside B's, and those that only B has. A record of one benchmark beside
-    another is compared whatever it is: what differs is told."""
+    another is compared whatever it is: what differs is reported."""
     if alone:
         yield a[0], b[0] if b else None
         return

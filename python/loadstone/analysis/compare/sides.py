@@ -37,7 +37,7 @@ class Match:
 
     @property
     def other_release(self) -> bool:
-        """Whether another release or build of one engine was asked for: what differs by that is
+        """Whether another release or build of one engine was requested: what differs by that is
         the object of the comparison."""
         a, b = (release_of(side.variant) for side in (self.a, self.b))
         return self.same_engine and a != b
@@ -49,7 +49,7 @@ class Match:
 
     @property
     def of_aa_control(self) -> bool:
-        """Whether an A/A control is asked for: then what differs is the noise itself."""
+        """Whether an A/A control is requested: then what differs is the noise itself."""
         return is_aa_control(self.a.variant) or is_aa_control(self.b.variant)
 
 
@@ -77,7 +77,7 @@ def matches(
         raise InputError(
             f"the records have no variant in common: A has {_listed(baseline)}; "
             f"B has {_listed(other)}",
-            hint="say which to compare: --variants A-VARIANT B-VARIANT",
+            hint="name the two to compare: --variants A-VARIANT B-VARIANT",
         )
     return tuple(Match(Side(baseline, name), Side(other, name)) for name in common)
 

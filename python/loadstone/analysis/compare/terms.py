@@ -21,7 +21,7 @@ ACROSS = "across"
 REFUSED = "refused"
 
 READ_ONLY_TERMS = frozenset({"isolation"})
-"""Terms that no variant can ask for. What else was never asked is a program with its version."""
+"""Terms that no variant can request. What else was never asked is a program with its version."""
 MACHINE_STATE = ("idle_states.held", "cpu.governor", "transparent_huge_pages")
 """Not part of a machine's fingerprint, but a change of them moves every figure."""
 CLIENT = ("python.version", "loadstone.version", "loadstone.build_profile")
@@ -116,7 +116,7 @@ def _crossed(entry: Entry, across: frozenset[str]) -> Entry:
 
 
 def _readings(side: Side) -> Mapping[str, Readings]:
-    """Every term of a variant by its key. What was only asked for is marked so."""
+    """Every term of a variant by its key. What was only requested is marked so."""
     found: dict[str, dict[str, None]] = {}
     for term in side.run.terms:
         if term.variant == side.variant:
@@ -145,7 +145,7 @@ def _rule(
 
 def _unrecorded(match: Match, key: str, a: Mapping[str, Readings]) -> bool:
     """Whether the side without the term has an older schema, of when nobody read it back, and the
-    other side did not ask for a value of its own."""
+    other side did not request a value of its own."""
     without, other = (match.b, match.a) if key in a else (match.a, match.b)
     return without.run.schema < other.run.schema and key not in tactics_of(other.variant)
 

@@ -67,8 +67,8 @@ def _of(seen: Evidence, row: Row, beside: Row) -> Finding | None:
 
 
 def _one_plan(seen: Evidence, cold: CellSummary, warm: CellSummary | None) -> bool:
-    """A plan that is another one when warm makes it another statement; one that is not told does
-    not."""
+    """A plan that is another one when warm makes it another statement; one that is not reported
+    does not."""
     return (
         warm is not None and same_plans(seen.statements(cold), seen.statements(warm)) is not False
     )

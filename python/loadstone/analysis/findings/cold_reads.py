@@ -46,7 +46,7 @@ def _of(seen: Evidence, figure: CellSummary) -> Finding | None:
     cause = (
         f"It spills {size(spilled)} to files."
         if spilled
-        else "The record does not say whether by read-ahead, by temporary files, or by reading"
+        else "The record does not show whether by read-ahead, by temporary files, or by reading"
         " pages again."
     )
     reported = f"{said_bytes(bytes_read)} where its data have {size(max(data))}"

@@ -43,8 +43,8 @@ def find(seen: Evidence) -> Iterator[Finding]:
 def apart_when_cold(row: Row) -> tuple[CellSummary, CellSummary] | None:
     """The slowest and the fastest of a cold row, each sample of the one longer than each of the
     other by more than what counts as equal; else None."""
-    told = sorted((figure for figure in measured(row) if _fits(figure)), key=typical_ns)
-    if len(told) < 2:
+    reported = sorted((figure for figure in measured(row) if _fits(figure)), key=typical_ns)
+    if len(reported) < 2:
         return None
     fast, slow = reported[0], reported[-1]
     least_ns = min(sample.elapsed_ns for sample in slow.samples)

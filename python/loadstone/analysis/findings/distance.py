@@ -154,7 +154,7 @@ def why_none(row: Row) -> str:
         return f"nothing to compare: {_kept_out(row)}"
     largest, samples = max(ratios, key=lambda each: each[0].value)
     if largest.low is None:
-        return f"too few samples to say why: {samples} give no interval"
+        return f"too few samples to show why: {samples} give no interval"
     if any(ratio.high is None or ratio.high > NEAR for ratio, _ in ratios):
         return f"undecided: {times(max(largest.value, 1.0))} may be chance"
     return "no difference to explain"

@@ -4,7 +4,7 @@ no index spares them any.
 The same two variants at the smallest and the largest scale of a run, D1 and D2 longer: b = (D2 -
 D1) / (n2 - n1) is the price that a tuple has more. Named where, with certainty, b n is more than
 half of the row's difference, for relations without a structure. What an engine keeps of a block of
-tuples may spare it to read them: its price is then near nothing, and told so.
+tuples may spare it to read them: its price is then near nothing, and reported so.
 
 False where the difference is no straight line between the two scales, as when a cache holds the
 one and not the other. It does not say which work on a tuple costs that: a run with a time budget

@@ -24,7 +24,7 @@ class Grade(StrEnum):
 
 
 MOST = 0.5
-"""The share of a difference that a cause must account for to be told as its most."""
+"""The share of a difference that a cause must account for to be reported as its most."""
 
 RANK = {Grade.EXPLAINED: 0, Grade.CONSISTENT: 1, Grade.UNEXPLAINED: 2}
 

@@ -64,7 +64,7 @@ class Theme:
 
     @property
     def first(self) -> Finding:
-        """The one that is told."""
+        """The one that is reported."""
         return self.findings[0]
 
     @property
@@ -100,7 +100,7 @@ class Learned:
 def learned(whole: Summary) -> Learned:
     """Apply every rule."""
     seen = Evidence(whole)
-    found = _told_once(_as_when_warm([finding for rule in RULES for finding in rule(seen)]))
+    found = _reported_once(_as_when_warm([finding for rule in RULES for finding in rule(seen)]))
     whys = _whys(seen, found) if whole.run.plan.study is None else {}
     return Learned(found, _themes(found), whys)
 
@@ -130,7 +130,7 @@ def _as_when_warm(found: list[Finding]) -> list[Finding]:
     return made
 
 
-def _told_once(found: list[Finding]) -> tuple[Finding, ...]:
+def _reported_once(found: list[Finding]) -> tuple[Finding, ...]:
     """Without the unexplained answers of rows that have a better one."""
     answered = {
         each.place for each in found if each.answers and each.grade is not Grade.UNEXPLAINED

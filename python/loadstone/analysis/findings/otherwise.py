@@ -5,7 +5,7 @@ Of a row: the plans of the slowest and the fastest differ in whether they reach 
 structure in the row's name; the slowest is either of the two. Of a variant: of two or more rows
 about a structure, none uses it.
 
-False where the plan shown is not the plan executed: a plan is asked for after the last sample.
+False where the plan shown is not the plan executed: a plan is requested after the last sample.
 Silent where an engine does not report its access, and where the structure cannot be seen in plans.
 """
 
@@ -33,8 +33,8 @@ def find(seen: Evidence) -> Iterator[Finding]:
 
 
 def _reached(seen: Evidence, figure: CellSummary, storage: str) -> bool | None:
-    """Whether every plan that is told uses the structure; None where none is told, or where plans
-    of one cell differ in it."""
+    """Whether every plan that is reported uses the structure; None where none is reported, or where
+    plans of one cell differ in it."""
     reported = [text for text in seen.statements(figure) if text.paths]
     otherwise = [text.planned_otherwise(storage) for text in reported]
     if not reported or any(otherwise) != all(otherwise):
@@ -95,7 +95,7 @@ def _never(seen: Evidence) -> Iterator[Finding]:
             against="",
             brief=f"{name} never uses a {storage} structure",
             sentence=f"In none of {plural(len(figures), 'row')} about a {storage} structure does"
-            f" the plan of {name} use it{fastest}. The plans do not say why.",
+            f" the plan of {name} use it{fastest}. The plans do not show why.",
             numbers=(),
             cells=tuple(figure.cell.key for figure in figures),
             terms=terms_of(whole.labels, figures[:1]),

@@ -44,8 +44,8 @@ def operators(plan: str) -> dict[str, str]:
 def operators_apart(
     one: Iterable[StatementText], other: Iterable[StatementText]
 ) -> tuple[tuple[str, str, str], ...]:
-    """(`joins by`, how the one does, how the other does) where the first plans of both tell it, and
-    differ."""
+    """(`joins by`, how the one does, how the other does) where the first plans of both report it,
+    and differ."""
     first, second = (operators(_first_plan(texts)) for texts in (one, other))
     return tuple(
         (name, first[name], second[name])
@@ -55,7 +55,7 @@ def operators_apart(
 
 
 def rows_expected(plan: str) -> int | None:
-    """The rows that the plan's topmost operator expects; None where it tells none."""
+    """The rows that the plan's topmost operator expects; None where it shows none."""
     reported = _EXPECTED.search(plan)
     if reported is None:
         return None

@@ -8,8 +8,8 @@ SHARE_MAX = 10.0
 
 
 def said_share(share: Estimate) -> str:
-    """`86 % (80 to 92 %)`; what lies below nothing is told as that, and `beyond_all` says why one
-    may be more than 100 %."""
+    """`86 % (80 to 92 %)`; what lies below nothing is reported as that, and `beyond_all` says why
+    one may be more than 100 %."""
     reported = _percent(share.value)
     if share.low is None or share.high is None:
         return reported
@@ -17,14 +17,14 @@ def said_share(share: Estimate) -> str:
 
 
 def beyond_all(share: Estimate | None) -> str:
-    """A sentence, where a share of a difference is told as more than all of it."""
+    """A sentence, where a share of a difference is reported as more than all of it."""
     if share is None or max(share.value, share.high or 0.0) < BEYOND_ALL:
         return ""
     return " Where it is more than 100 %, the rest favours the slower one."
 
 
 BEYOND_ALL = 1.005
-"""The least share that is told as 101 %."""
+"""The least share that is reported as 101 %."""
 
 
 def _percent(share: float) -> str:

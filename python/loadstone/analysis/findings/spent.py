@@ -101,9 +101,9 @@ def _computing(seen: Evidence, far: Distance) -> Finding | None:
         return None
     apart = operators_apart(seen.statements(far.slow), seen.statements(far.fast))
     if not apart:
-        more = " The record does not say what is computed; their plans name no difference."
+        more = " The record does not show what is computed; their plans name no difference."
         if seen.budget(far.slow) is None:
-            more += " A run with --budget says which component computes, and on which rung."
+            more += " A run with --budget shows which component computes, and on which rung."
         return _finding(far, "computing", "computing", share, Grade.UNEXPLAINED, more)
     name, own, other = apart[0]
     how = f"it {name} {own}, {far.names[1]} by {other}"

@@ -3,7 +3,7 @@
 The strongest switch that is called an effect alone: its whole interval, at the study's confidence,
 excludes 1 and it is beyond the study's threshold (the A/A control's reach included). `explained`
 where, besides, both values read back as asked in all combinations, no other term changes but
-settings that follow this switch, the plans are told and the same, and both cells are in order.
+settings that follow this switch, the plans are reported and the same, and both cells are in order.
 
 False where the state of one combination outlives its block.
 """
@@ -92,7 +92,7 @@ def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
     switch = effect.switch
     own = next((one for one in reported.switches if one.key == switch.key), None)
     if own is None or not own.of or own.read < own.of:
-        return "it does not read back as asked in every combination"
+        return "it does not read back as requested in every combination"
     others = [each.key for each in reported.changing if not each.follows]
     if others:
         return f"{others[0]} changes, too, and with no switch"

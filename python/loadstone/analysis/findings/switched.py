@@ -3,12 +3,13 @@ or the fastest slower.
 
 In a study each switch is turned alone; in any run two competitors of one engine may differ in
 nothing but one tactic. `explained` needs all of: the tactic reads back as asked on both sides and
-differs; no other term differs but settings that say the same thing; the plans are told and are the
-same; both cells are in order, so every answer was right; the ratio's whole interval excludes 1, and
-the ratio is beyond the threshold. Without the plans, or with other plans, it is `consistent with`.
+differs; no other term differs but settings that say the same thing; the plans are reported and are
+the same; both cells are in order, so every answer was right; the ratio's whole interval excludes 1,
+and the ratio is beyond the threshold. Without the plans, or with other plans, it is `consistent
+with`.
 
 False where the state that one value leaves behind slows the other, or where the switch changes
-something that no term tells.
+something that no term shows.
 """
 
 from collections.abc import Iterator
@@ -62,7 +63,7 @@ def _reported(seen: Evidence) -> dict[str, dict[str, Term]]:
 
 
 def _switch(own: dict[str, Term], other: dict[str, Term]) -> str:
-    """The one term, neither a setting nor a measurement, that was asked for and in which two
+    """The one term, neither a setting nor a measurement, that was requested and in which two
     variants differ; empty if there is none, if there are more, or if one does not obey."""
     differ = [
         key

@@ -24,7 +24,7 @@ _EDITION = "1986"
 PUBLISHED_ROWS = 150_000
 VARIATIONS = 10
 _ASKED = 75_000
-"""The number that the texts of the file ask for."""
+"""The number that the texts of the file request."""
 
 
 class IdmBenchmark(Benchmark):
@@ -87,7 +87,7 @@ def _operation(entry: Entry, rows: int) -> Operation:
 
 
 def _texts(entry: Entry, rows: int) -> tuple[str, ...]:
-    """The programs of an operation: ten where one asks for a number, two of two relations, else the
+    """The programs of an operation: ten where one requests a number, two of two relations, else the
     one."""
     if entry.name == "scan-two":
         # Of two users each begins with another of them.

@@ -8,7 +8,7 @@ PRESENTATION = Presentation(
     title="Wisconsin",
     basis="The paper's temperature lay between cold and warm: its relations were larger than the "
     "buffers, at most 1 MB for 1.8 MB, and queries alternated between two of them. The edition of "
-    "1993 asks for relations of at least five times the buffers. Today's warm figures come from "
+    "1993 requires relations of at least five times the buffers. Today's warm figures come from "
     "caches that hold the relations whole, unless a variant says otherwise, as sqlite?cache=364000 "
     "does for a fifth of 10,000 tuples. The paper's tuples had 182 bytes; those of the edition of "
     "1993 have 208.",

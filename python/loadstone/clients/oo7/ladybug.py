@@ -120,7 +120,7 @@ class LadybugDriver(Session, Driver):
 
     def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
         if tactics["statement"] != "path":
-            raise UnsupportedError("ladybug: statement: OO7's program asks for no path in one call")
+            raise UnsupportedError("ladybug: statement: OO7's program requests no path in one call")
         super().__init__(path, tactics)
 
     def texts(self) -> Mapping[str, str]:

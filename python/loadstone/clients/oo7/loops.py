@@ -218,7 +218,7 @@ def _q8(driver: Driver, seen: Seen) -> int:
 def _visited(reads: str) -> Callable[[Database, list[int]], Read]:
     """M1 and M3: T1 of a base assembly's components."""
 
-    def told(database: Database, path: list[int]) -> Read:
+    def reported(database: Database, path: list[int]) -> Read:
         del database
 
         def read(driver: Driver, seen: Seen) -> int:
@@ -228,7 +228,7 @@ def _visited(reads: str) -> Callable[[Database, list[int]], Read]:
 
         return read
 
-    return told
+    return reported
 
 
 def _walked(modules: Callable[[Database], range]) -> Callable[[Database, list[int]], Read]:

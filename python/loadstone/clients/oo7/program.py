@@ -21,7 +21,7 @@ CALL_S: Mapping[str, float] = {"": 0.2e-6, "duckdb": 250e-6, "postgresql": 30e-6
 """A rough estimate of one call in Rust; under no name for all others."""
 LACKS = (
     *_core.oo7_lacks(),
-    ("ladybug", "statement", "levels", "OO7's program asks for no path in one call"),
+    ("ladybug", "statement", "levels", "OO7's program has no path in one call"),
 )
 """(engine, tactic, value, reason): values of tactics that this program lacks."""
 
@@ -63,6 +63,6 @@ def measured(engine: Driver, database: Database, measure: str, iteration: int) -
 
 
 def documented(engine: str) -> Mapping[str, str]:
-    """It asks for no facts."""
+    """It requests no facts."""
     del engine
     return {}

@@ -49,7 +49,7 @@ class Walk:
 
     def graph(self, composite: Any, at: Callable[[Any, bool], None]) -> None:
         """Depth first along the connections from a composite part's root, each atomic part once.
-        `at` is told whether a part is the root."""
+        `at` is reported whether a part is the root."""
         driver = self.driver
         connected, part_id = driver.connected, driver.part_id
         root = driver.root_part(composite)

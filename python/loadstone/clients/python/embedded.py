@@ -55,7 +55,7 @@ class PythonClient(Client):
         self.database = taken(database, self.name)
 
     def documented(self) -> Mapping[str, str]:
-        """As its benchmarks ask for them."""
+        """As its benchmarks request them."""
         return documented(self.name)
 
     def stop(self) -> Sequence[int]:

@@ -65,7 +65,7 @@ class RustClient(Client):
         self.database = taken(database, self.name)
 
     def documented(self) -> Mapping[str, str]:
-        """As its benchmarks ask for them."""
+        """As its benchmarks request them."""
         return documented(self.name)
 
     def stop(self) -> Sequence[int]:
@@ -104,7 +104,7 @@ class RustClient(Client):
     def terms(self) -> Mapping[str, str]:
         """As the driver reads them back, in the contract's names: settings from the engine, designs
         from the database, and the client's own tactics from their effect. No value is merely the
-        one asked for: a tactic without a reading is left out."""
+        one requested: a tactic without a reading is left out."""
         with client_errors(self.name):
             reported = dict(self._open().terms())
         trees = reported.pop("indexes", "")

@@ -36,7 +36,7 @@ TACTICS = {
     "checkpoint": ("16777216", "<bytes>"),
     "place": ("embedded", "server"),
 }
-"""Those that a walk can tell apart, with their values, the default first."""
+"""Those that a walk can determine apart, with their values, the default first."""
 OWN_WORDS = ("access",)
 """Tactics of the client, which chooses a design; the engine reads back all others."""
 NOT_THE_SERVERS = ("access", "place", "swizzle", "prefetch")
@@ -97,7 +97,7 @@ class LodeClient(RustClient):
                 terms[name] = terms.pop(f"setting.{name}")
         if not self._is_served():
             return terms
-        cache = {"setting.cache asked of the server": self._tactics_of_server()["cache"]}
+        cache = {"setting.cache requested of the server": self._tactics_of_server()["cache"]}
         return {
             **terms,
             **OF_A_SERVER,

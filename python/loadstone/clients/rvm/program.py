@@ -44,6 +44,6 @@ def measured(engine: Any, database: Database, measure: str, iteration: int) -> A
 
 
 def documented(engine: str) -> Mapping[str, str]:
-    """It asks for no facts."""
+    """It requests no facts."""
     del engine
     return {}

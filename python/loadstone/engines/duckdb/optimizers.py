@@ -46,7 +46,7 @@ def _tactic(name: str, does: str, *, studied: bool) -> Tactic:
         _VALUES,
         does=f"{does} Switched by `disabled_optimizers`.",
         buys="`off`: the price of a plan without it, on the same data, and the time that it takes"
-        " itself. Plans tell whether it had anything to do.",
+        " itself. Plans show whether it had anything to do.",
         costs="`on`: time for planning each statement, whether it finds something or not.",
         loses="Nothing.",
         excludes="Others: one optimizer prepares plans for the next, so that two effects together"

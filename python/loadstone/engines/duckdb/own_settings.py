@@ -66,7 +66,7 @@ def set_local(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> Non
 
 
 def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dict[str, str]:
-    """Each as DuckDB tells it."""
+    """Each as DuckDB shows it."""
     rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()
     found = {str(name): str(value) for name, value in rows}
     return {

@@ -26,7 +26,7 @@ def synced(durability: str, known: Collection[str]) -> dict[str, str]:
         return {}
     raise UnsupportedError(
         f"duckdb: this release has no fsync_mode, and durability={durability} cannot be set",
-        hint="leave out durability=…, or ask for release 2.0.0 or a later one",
+        hint="leave out durability=…, or request release 2.0.0 or a later one",
     )
 
 

@@ -12,8 +12,8 @@ from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.tactic import Level, Tactic
 
 ELSEWHERE = ("place", "swizzle", "prefetch", "detect")
-"""Tactics of lode that no statement can tell apart: of clients, of walks along references, and of
-pages that a program maps as memory. `place` is another for statements."""
+"""Tactics of lode that no statement can determine apart: of clients, of walks along references, and
+of pages that a program maps as memory. `place` is another for statements."""
 PLACES = tactic.declared(Path(__file__).with_name("place.toml"))
 OF_FILES = frozenset({"extent", "layout", "mirror"})
 """The tactics by which files look otherwise. Contents do not depend on any other."""

@@ -68,14 +68,14 @@ class LodeEngine(Engine):
             "nonclustered": Structure(supported=True, note="B-tree of (key, record id)"),
         },
         tactics=declared(),
-        no_sql="lode is asked in QUEL: it has no SQL",
+        no_sql="lode executes QUEL: it has no SQL",
     )
 
     _database: lode.Database | ServedDatabase | None = None
     _connection: lode.Connection | None = None
     """To another thread; of one more session of a server its own."""
     _constant: lode.Statement | None = None
-    """The constant's statement, once it was asked for."""
+    """The constant's statement, once it was requested."""
     _is_session = False
     """Whether the database is another engine's, which closes it."""
 
@@ -94,12 +94,12 @@ class LodeEngine(Engine):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Also that nobody asks for copies of which a server tells nothing."""
+        """Also that nobody requests copies of which a server shows nothing."""
         super().check(variant)
         asked = cls.asked(variant)
         if (asked["place"], asked["mirror"] != "off") == ("server", True):
             raise InputError(
-                "lode: with place=server the reads of a mirror's copies are not told",
+                "lode: with place=server the reads of a mirror's copies are not counted",
                 hint="leave out place=server, or mirror",
             )
 

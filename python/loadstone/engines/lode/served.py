@@ -17,7 +17,7 @@ class ServedDatabase:
     """One private server of statements, and a connection to it."""
 
     mirror: None = None
-    """Of one with a mirror the copies' reads are not told, so there is none."""
+    """Of one with a mirror the copies' reads are not reported, so there is none."""
 
     def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
         self._path = path
@@ -103,7 +103,7 @@ class ServedDatabase:
         }
 
     def cancel(self) -> None:
-        """End the statements that run; another connection asks for it than the one that waits."""
+        """End the statements that run; another connection requests it than the one that waits."""
         other = self.another()
         try:
             other.request("cancel")

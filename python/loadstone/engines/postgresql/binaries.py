@@ -75,7 +75,7 @@ def compiles(package: Path) -> bool:
 
 
 def huge_pages_free() -> int:
-    """The huge pages that the system has set aside and nobody has; 0 where it does not tell."""
+    """The huge pages that the system has set aside and nobody has; 0 where it does not report."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -58,7 +58,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Whether it may be set; that there is such a setting, the server tells when it starts."""
+        """Whether it may be set; that there is such a setting, the server shows when it starts."""
         del variant
         own_settings.check(name, value)
 
@@ -221,9 +221,9 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     @contextmanager
     def users(self) -> Iterator[StatementUsers]:
         """Connections of a program in Rust, with the settings of this session, each as the server
-        tells it. On our own server: elsewhere it would need what libpq has, as TLS."""
+        shows it. On our own server: elsewhere it would need what libpq has, as TLS."""
         if self.variant.url is not None:
-            raise UnsupportedError("users in Rust speak to a server of ours alone")
+            raise UnsupportedError("users in Rust connect to a server of ours alone")
         address, begin = self.instance.begin_of_another()
         yield StatementUsers.postgresql(address, begin, self.tactic("statement") == "prepared")
 

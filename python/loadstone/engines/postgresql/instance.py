@@ -151,7 +151,7 @@ class Instance:
             except LoadstoneError:
                 if self._entered or heir:
                     raise
-                # Never reached: it holds nothing of this run's, and `start` told the error.
+                # Never reached: it holds nothing of this run's, and `start` reported the error.
                 return
         with self.errors(f"cannot drop {self.schema.name}"):
             self.schema.drop_own(self.connection)
@@ -250,7 +250,7 @@ class Instance:
             return self.schema.tables(self.connection)
 
     def settle(self, tables: Sequence[str]) -> None:
-        """VACUUM each table, and ANALYZE it where statistics are asked for; then CHECKPOINT, on a
+        """VACUUM each table, and ANALYZE it where statistics are requested; then CHECKPOINT, on a
         server of our own only."""
         analyze = self._tactics.get("statistics") != "off"
         with self.errors("cannot settle"):
@@ -370,7 +370,7 @@ class Instance:
 
     def _set_session(self, connection: Connection) -> None:
         self._gaps = session_settings(self._tactics, self._asked, connection)
-        # Prepared by name only where that is asked for, and then never forgotten.
+        # Prepared by name only where that is requested, and then never forgotten.
         connection.prepare_threshold = _NEVER if self._keeps else None
         connection.prepared_max = _NEVER
         of_session = {k: v for k, v in self._settings.items() if k not in self._of_start}

@@ -16,7 +16,7 @@ def address(parameters: Mapping[str, Any]) -> str:
 
 
 def statements(connection: psycopg.Connection[tuple[Any, ...]]) -> list[str]:
-    """The statements that give another session what this one was given, as the server tells it:
+    """The statements that give another session what this one was given, as the server shows it:
     the path of names, and every tactic that is a setting of the session."""
     query = (
         "SELECT name, setting FROM pg_catalog.pg_settings"

@@ -76,7 +76,7 @@ def set_session(connection: Connection, settings: Mapping[str, str]) -> None:
             reason = error.diag.message_primary or error
             raise EngineError(
                 f"postgresql: cannot set {name} to {value!r}: {reason}",
-                hint="the view pg_settings tells what it takes",
+                hint="the view pg_settings shows what it takes",
             ) from None
 
 

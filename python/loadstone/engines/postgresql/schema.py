@@ -1,4 +1,5 @@
-"""Our schema on a PostgreSQL server: created, told from the user's, held by a living run, dropped.
+"""Our schema on a PostgreSQL server: created, reported from the user's, held by a living run,
+dropped.
 
 Nothing of the user's is called or dropped: names resolve in `pg_catalog` until our schema is
 entered, in which other roles may create nothing, and our objects are dropped by name.
@@ -33,7 +34,7 @@ SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.
  WHERE n.nspname = %s AND c.relkind = 'r' AND c.relowner = n.nspowner ORDER BY 1
 """
 # A client makes its functions with the schema as their own path, as no one else has cause to
-# (`crates/clients/src/postgresql/oo1/schema.rs`); so whatever it calls them, they are told from
+# (`crates/clients/src/postgresql/oo1/schema.rs`); so whatever it calls them, they are reported from
 # others.
 _FUNCTIONS = """
 SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_catalog.pg_proc p
@@ -84,12 +85,12 @@ _LACKING = (
 )
 """Errors of servers that only speak the protocol."""
 _UNKNOWN = (*_LACKING, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
-"""Likewise, asked for a catalog."""
+"""Likewise, requested a catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schema(Space):
-    """Our schema on a server, told from the user's by its comment."""
+    """Our schema on a server, reported from the user's by its comment."""
 
     @property
     def quoted(self) -> str:

@@ -1,6 +1,6 @@
 """A private PostgreSQL server with its own data folder; it ends with its worker.
 
-On a Unix socket only, unless it is told to listen: on the loopback interface, or in a network
+On a Unix socket only, unless it is instructed to listen: on the loopback interface, or in a network
 namespace of its own.
 """
 
@@ -36,7 +36,7 @@ LOOPBACK = "127.0.0.1"
 USER = "loadstone"
 DATABASE = "postgres"
 MAKE_S_MAX = 20.0
-"""An `initdb` that was told to end has ended by then; it takes half a second in all."""
+"""An `initdb` that was instructed to end has ended by then; it takes half a second in all."""
 
 _FOLDER = "postgresql"
 # sun_path holds 108 bytes, the last one zero (unix(7)).
@@ -193,7 +193,7 @@ class PrivateServer:
         command += ["--auth-host=scram-sha-256"]
         # Nothing is in it yet that a crash of the machine could lose: the load syncs what counts.
         command += ["--no-sync", "--locale=C", "--encoding=UTF8", "--no-instructions"]
-        # In a session of its own, and told to end: killed at once, its server would leave its
+        # In a session of its own, and reported to end: killed at once, its server would leave its
         # shared memory in the kernel, where nobody would find out whose it was.
         done = subprocess.run(
             command,

@@ -77,7 +77,7 @@ def user_address(url: str) -> Address:
         parameters = conninfo_to_dict(url)
     except psycopg.Error as error:
         # Its words hold pieces of the URL, cut where libpq stumbled: only a parameter's name is
-        # safe to tell.
+        # safe to report.
         named = re.search(r'invalid URI query parameter: "([a-z_]{1,32})"', str(error))
         reported = (
             f"it has no parameter {named[1]!r}" if named else "see the hint for how it is written"

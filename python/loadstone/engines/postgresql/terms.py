@@ -15,7 +15,7 @@ SERVER_TACTICS = ("durability", "cache", "parallelism")
 SESSION_TACTICS = ("durability", "parallelism")
 """Those of a client's session, set as defaults of its role."""
 SESSIONS_MAX = 300
-"""Of a private server: the most users that a plan can ask for, and some that look after it."""
+"""Of a private server: the most users that a plan can request, and some that look after it."""
 
 _REFUSALS = (
     psycopg.errors.UndefinedObject,
@@ -42,7 +42,7 @@ _FACTS: Mapping[str, tuple[str, Mapping[object, str]]] = {
     "statistics": (_STATISTICS, {"on": "on", "off": "off"}),
     "index": (_SECONDARY, {True: "all"}),
 }
-"""Tactic -> what asks for it, and the answer in the tactic's words; none where nothing is
+"""Tactic -> what requests it, and the answer in the tactic's words; none where nothing is
 loaded."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]

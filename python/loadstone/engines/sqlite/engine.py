@@ -361,7 +361,7 @@ class SqliteEngine(Engine):
         except LoadstoneError:
             if self._entered or self.heir:
                 raise
-            # Never entered: it holds nothing of this run's, and `start` told the error.
+            # Never entered: it holds nothing of this run's, and `start` reported the error.
             return
         try:
             with errors(f"cannot drop {self._space.name} from {self.path}"):

@@ -64,7 +64,7 @@ def read_back(db: apsw.Connection, tables: Sequence[str]) -> dict[str, str]:
 
 
 def analyze(db: apsw.Connection, table: str, statistics: str) -> None:
-    """Gather what is asked for of a table, whose name is not quoted here."""
+    """Gather what is requested of a table, whose name is not quoted here."""
     if statistics == "off":
         return
     db.execute(f"ANALYZE {_quoted(table)}")

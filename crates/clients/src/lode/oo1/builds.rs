@@ -32,7 +32,7 @@ fn key(build_s: i64, id: u32) -> [u8; KEY_BYTES] {
 }
 
 impl Builds {
-    /// Fill an empty tree with all parts; `word_of` tells by which word a part is known.
+    /// Fill an empty tree with all parts; `word_of` shows by which word a part is known.
     pub fn load(
         self,
         loading: &mut Loading<'_>,

@@ -2,7 +2,7 @@
 //!
 //! All pages of their file are mapped, since a traversal comes to nearly all of them, when the
 //! first part is changed. From then on the transaction reads parts there, and changes them by
-//! stores; nobody tells lode which.
+//! stores; nobody shows lode which.
 
 use std::ops::Range;
 

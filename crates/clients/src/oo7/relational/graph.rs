@@ -1,7 +1,7 @@
 //! The graph of one composite part, fetched level by level: one round trip for all parts that are a
 //! connection further from its root, not one or two for each of them.
 //!
-//! It is asked for when the program first goes along a connection, and given up when the program
+//! It is requested when the program first goes along a connection, and given up when the program
 //! enters the next composite part: what it holds is never older than the visit.
 
 use rustc_hash::FxHashMap;

@@ -24,7 +24,7 @@ impl PostgreSql {
             let wanted = [Value::Ints(&numbers)];
             self.parts(Query::FindBatch, &wanted, |part| visits.part(&part))?;
         }
-        // Which one is missing, the look-ups one by one would tell; the count says that one is.
+        // Which one is missing, the look-ups one by one would report; the count says that one is.
         let found = visits.count - before;
         if found == ids.len() as u64 {
             return Ok(());

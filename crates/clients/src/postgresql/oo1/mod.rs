@@ -68,7 +68,11 @@ impl PostgreSql {
 
     fn connect(server: Server, choices: Choices) -> Result<Self, ClientError> {
         let session = Session::open(&server).map_err(|error| {
-            ClientError::engine(ENGINE, "connecting", format!("{error}; asked for {server}"))
+            ClientError::engine(
+                ENGINE,
+                "connecting",
+                format!("{error}; the server requested is {server}"),
+            )
         })?;
         let mut driver = Self { session, server, choices, statements: Vec::new() };
         let doing = failed("entering its schema");

@@ -126,7 +126,7 @@ fn links_hold_in_both_directions_after_what_was_rolled_back() {
 
 /// The server's own check of the password, by making roles that have one. Needs a role that may
 /// make others, and a line for them in the server's `pg_hba.conf`; where the server trusts every
-/// local connection, the password is sent to nobody and the test tells nothing.
+/// local connection, the password is sent to nobody and the test shows nothing.
 #[test]
 fn a_wrong_password_is_refused_and_shown_to_nobody() {
     let Some(server) = server("passwords") else { return };

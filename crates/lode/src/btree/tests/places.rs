@@ -27,7 +27,7 @@ fn numbers() -> impl Strategy<Value = Vec<u64>> {
     ]
 }
 
-/// Keys that tell the numbers apart in their first bytes, in their last, or by their length.
+/// Keys that distinguish the numbers in their first bytes, in their last, or by their length.
 fn keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let key = |number: u64, shape: u8| match shape {
         0 => number.to_be_bytes().to_vec(),

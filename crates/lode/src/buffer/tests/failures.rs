@@ -1,4 +1,4 @@
-//! A disk that fails leaves the page as it was, tells, and nothing is latched for ever.
+//! A disk that fails leaves the page as it was, reports the error, and nothing is latched for ever.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -22,7 +22,7 @@ fn pages_come_and_go_singly_within_a_huge_one() {
     buffer.forget();
     assert_eq!(buffer.counters().pages_resident, 0);
     let mapped = pages_mapped(&buffer) as u32;
-    assert!(mapped <= HUGE_PAGES - 20, "{mapped}: the last piece's, which nobody asked for");
+    assert!(mapped <= HUGE_PAGES - 20, "{mapped}: the last piece's, which nobody requested");
     assert_eq!((word(&buffer, 6), word(&buffer, 7), word(&buffer, 8)), (6, 1007, 8));
     assert_eq!(buffer.counters().pages_resident, 3);
 }

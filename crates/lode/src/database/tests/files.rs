@@ -129,7 +129,7 @@ fn other_files_and_other_versions_are_distinguished() {
     assert!(matches!(Database::open(&path, &all), Err(LodeError::Files { .. })));
 }
 
-/// The extent is what the database was created with, also where none is asked for.
+/// The extent is what the database was created with, also where none is requested.
 #[test]
 fn a_cache_too_small_for_its_extents_is_refused_before_anything_is_written() {
     let folder = test_folder();
@@ -144,7 +144,7 @@ fn a_cache_too_small_for_its_extents_is_refused_before_anything_is_written() {
     assert!(files == fs::read(&path).unwrap());
 }
 
-/// Two files belong together, and each way in which they do not is told.
+/// Two files belong together, and each way in which they do not is reported.
 #[test]
 fn half_a_database_says_which_half_is_missing() {
     let folder = test_folder();

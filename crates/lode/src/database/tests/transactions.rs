@@ -172,7 +172,7 @@ fn readers_see_no_change_before_its_commit() {
     let pages = allocate(&database, 2);
     let mut writing = database.writing();
     put(&mut writing, pages[0], 1);
-    // In one thread, waiting for oneself is a deadlock, and it is the younger that is told.
+    // In one thread, waiting for oneself is a deadlock, and it is the younger that is reported.
     let reading = database.reading();
     assert!(matches!(reading.read(pages[0], |_| ()), Err(LodeError::Deadlock)));
     assert_eq!(get(&reading, pages[1]), 0);

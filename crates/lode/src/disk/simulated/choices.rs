@@ -1,4 +1,4 @@
-//! Which survivals to try: all of them where they are few, the telling ones where they are many.
+//! Which survivals to try: all of them where they are few, the reporting ones where they are many.
 
 use crate::disk::simulated::medium::Pending;
 use crate::disk::simulated::{CrashOptions, Survival, Tear};
@@ -23,7 +23,7 @@ pub(super) fn chosen(
     if count <= options.subsets_of_max {
         subsets(count, &mut chosen);
     } else {
-        telling(pending, &mut chosen);
+        reporting(pending, &mut chosen);
     }
     if options.tears || options.garbage {
         torn(pending, options, random, &mut chosen);
@@ -53,7 +53,7 @@ fn subsets(count: usize, chosen: &mut Vec<Vec<Survival>>) {
 }
 
 /// One alone, all but one, all before one, and all of one file: the volume ahead of its log.
-fn telling(pending: &[Pending], chosen: &mut Vec<Vec<Survival>>) {
+fn reporting(pending: &[Pending], chosen: &mut Vec<Vec<Survival>>) {
     for one in 0..pending.len() {
         let all = 0..pending.len();
         chosen.push(all.clone().map(|at| whole_if(at == one)).collect());

@@ -14,7 +14,7 @@ use crate::random::Random;
 pub struct CrashOptions {
     /// Names the random ones.
     pub seed: u64,
-    /// Up to so many pending changes, every subset of them is tried; beyond, the telling ones:
+    /// Up to so many pending changes, every subset of them is tried; beyond, the reporting ones:
     /// each alone, each missing, each prefix, each file.
     pub subsets_of_max: usize,
     /// Random survivals tried at each point, besides.
@@ -77,7 +77,7 @@ impl Trace {
         self.events.len()
     }
 
-    /// Every crash point in order, and at each the crashes that the options ask for. An image is
+    /// Every crash point in order, and at each the crashes that the options request. An image is
     /// given once for each mark, however many crashes lead to it.
     pub fn crashes(&self, options: CrashOptions) -> Crashes<'_> {
         let mut crashes = Crashes {

@@ -95,7 +95,7 @@ impl Simulation {
     }
 
     /// How many calls of this kind there were, failed ones too; of all kinds with `None`. So a
-    /// first run tells how many [`Failure`]s there are to try.
+    /// first run shows how many [`Failure`]s there are to try.
     pub fn calls(&self, call: Option<Call>) -> u64 {
         self.state().failures.calls(call)
     }

@@ -249,7 +249,7 @@ fn every_prefix_of_a_torn_page_is_seen() {
     assert!(found.contains(&Vec::new()));
 }
 
-/// A program that promises too early and one that promises in time: the crashes must tell.
+/// A program that promises too early and one that promises in time: the crashes must report.
 #[test]
 fn a_promise_before_the_sync_is_found_out() {
     let broken = |sync_first: bool| {

@@ -1,4 +1,4 @@
-//! Structures that contradict themselves: told, and nothing panics or runs for ever.
+//! Structures that contradict themselves: reported, and nothing panics or runs for ever.
 
 use super::filled;
 use crate::error::{LodeError, Result};

@@ -210,7 +210,7 @@ fn a_damaged_list_changes_no_page_of_another() {
         .unwrap();
     let mut gains = first[8..].iter().map(|id| heap.delete(&mut pages, **id));
     let error = gains.find_map(Result::err).expect("it is to go to another list").to_string();
-    assert!(error.contains("its neighbours on a list do not know of it"), "{error}");
+    assert!(error.contains("its neighbours on a list do not link to it"), "{error}");
     assert!(heap.check(&pages).is_err());
     assert_eq!(page::u32_at(&copy(&pages, others.page).unwrap(), page::offset::NEXT), NO_PAGE);
     assert_eq!(other.check(&pages).unwrap(), 1);

@@ -172,5 +172,5 @@ fn a_record_reports_how_far_the_log_was_durable() {
         }
         assert_eq!(reported(lsn, None), None);
     }
-    assert_eq!(reported(1 << 40, Some(Lsn(8))), None, "further back than can be told");
+    assert_eq!(reported(1 << 40, Some(Lsn(8))), None, "further back than can be reported");
 }

@@ -1,4 +1,4 @@
-//! A disk in memory that knows what was synced, fails when told to, and can hold a sync back.
+//! A disk in memory that knows what was synced, fails when reported to, and can hold a sync back.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex};

@@ -256,7 +256,7 @@ impl Workload {
             }
         }
         let database = machine.open(&self.tactics);
-        // A copy that could not be told that it is behind gives what it has.
+        // A copy that could not be reported that it is behind gives what it has.
         if is_behind {
             database.map(Database::abandon).ok();
             return None;

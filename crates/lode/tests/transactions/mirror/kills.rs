@@ -51,7 +51,7 @@ fn killed_while_a_copy_is_filled_both_copies_have_what_was_committed() {
         let database = Database::open(&path, &tactics(variant)).unwrap();
         let found = check(&database, &pages);
         let least = if variant.contains("none") { 0 } else { reported };
-        assert!(found >= least, "{variant}: {found} is there, {reported} was told");
+        assert!(found >= least, "{variant}: {found} is there, {reported} was reported");
         alone += u64::from(database.remirror().unwrap().is_some());
         let state = state_of(&database).unwrap();
         database.close().unwrap();
@@ -100,7 +100,7 @@ fn create(path: &Path, tactics: &Tactics) -> Vec<PageNumber> {
 }
 
 /// Start the process, and kill it some lines after it began to fill a copy: the last number that
-/// it told.
+/// it reported.
 fn run_and_kill(folder: &Path, variant: &str, lines: usize) -> u64 {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "mirror::kills::the_process_that_is_killed", "--nocapture"])
@@ -124,7 +124,7 @@ fn run_and_kill(folder: &Path, variant: &str, lines: usize) -> u64 {
     }
     reported.by_ref().take(lines).for_each(|line| note(&line));
     child.kill().unwrap();
-    // Commits told until it died count, too.
+    // Commits reported until it died count, too.
     reported.for_each(|line| note(&line));
     child.wait().unwrap();
     last

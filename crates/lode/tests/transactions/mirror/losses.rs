@@ -114,7 +114,7 @@ fn where_both_copies_fail_the_commit_fails() {
     machine.simulation.fail(Failure::nth(Some(Call::Write), 1).for_ever());
     let mut writing = database.writing();
     put(&mut writing, *state.keys().next().unwrap(), 0, 2).unwrap();
-    // A write that fails has written a part: whether the commit is in it, opening tells.
+    // A write that fails has written a part: whether the commit is in it, opening shows.
     assert!(matches!(writing.commit(), Err(LodeError::Uncertain { .. })));
     database.abandon();
     machine.simulation.mend();
@@ -126,7 +126,7 @@ fn where_both_copies_fail_the_commit_fails() {
     database.abandon();
 }
 
-/// A full disk is told, and costs no copy.
+/// A full disk is reported, and costs no copy.
 #[test]
 fn a_full_device_ends_a_transaction_and_not_the_mirror() {
     let machine = Machine::on(Simulation::new());

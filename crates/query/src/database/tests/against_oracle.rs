@@ -68,7 +68,7 @@ fn condition(variables: usize) -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A program over so many variables: what it asks for, and the relation that it changes.
+/// A program over so many variables: what it requests, and the relation that it changes.
 fn program(variables: usize) -> impl Strategy<Value = (String, bool)> {
     let ranges = prop::collection::vec(select(NAMES.to_vec()), variables);
     let conditions = prop::collection::vec(condition(variables), 1..6);

@@ -132,7 +132,7 @@ fn a_load_is_cancelled_between_its_batches() {
         let array: arrow_array::ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
         let batch = RecordBatch::try_from_iter([("a", array)]).unwrap();
         let schema = batch.schema();
-        // The second one is asked for when the first is in.
+        // The second one is requested when the first is in.
         let batches = [false, true].into_iter().map(|is_second| {
             if is_second {
                 database.cancel();

@@ -39,7 +39,7 @@ fn filled(tactics: &str, storage: &str) -> (TempDir, Database) {
     (folder, database)
 }
 
-/// The two values that a text asks for, as text; and the tuples that it read.
+/// The two values that a text requests, as text; and the tuples that it read.
 fn two(database: &Database, text: &str) -> ([String; 2], u64) {
     let text = format!("range of r is r range of s is s range of n is n {text}");
     let plan = database.explain(&Statement::new(&text).unwrap(), &[]).unwrap();

@@ -73,7 +73,7 @@ const STRUCTURES: [&str; 4] = ["heap", "hash", "clustered", "index"];
 fn order(left: Number, right: Number) -> std::cmp::Ordering {
     let parts = |number| match number {
         Integer(whole) => (i128::from(whole), 0.0),
-        // Beyond 128 bits every integer is on one side, and the reals tell of each other.
+        // Beyond 128 bits every integer is on one side, and the reals decide between each other.
         Real(real) => (real.floor() as i128, real - real.floor()),
     };
     match (left, right) {

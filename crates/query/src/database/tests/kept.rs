@@ -133,7 +133,7 @@ fn what_does_not_change_the_catalog_leaves_plans() {
         database.execute(text, &[Parameter::Integer(3 << doubled)]).unwrap();
     }
     let first = kept(&database, &text).unwrap();
-    // So few that the catalog need not tell of them, and more than a page holds.
+    // So few that the catalog need not describe them, and more than a page holds.
     let few = "range of p is parts append to parts (number = -1) where p.number > 0 and
         p.number <= 40";
     for _ in 0..9 {

@@ -21,7 +21,7 @@ impl From<Fault> for Stop {
     }
 }
 
-/// The value of a node. A null leaves it the way an error does, so that no operator asks for one.
+/// The value of a node. A null leaves it the way an error does, so that no operator requests one.
 pub(super) type Evaluated<T> = Result<T, Stop>;
 
 /// An operator with its operands, of known types.

@@ -102,7 +102,7 @@ pub(super) enum Form {
     Aggregation { key: Key, updates: Vec<Argument> },
 }
 
-/// How the partition of a row is told.
+/// How the partition of a row is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// There is one.

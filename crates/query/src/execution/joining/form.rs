@@ -252,7 +252,7 @@ pub(in crate::execution) fn looked_at_first(
             sink @ Sink::Aggregate { .. } => sink_exprs(sink, &mut reads),
             _ => {}
         },
-        // Whole tuples are asked for when they are copied.
+        // Whole tuples are requested when they are copied.
         _ => {}
     }
     near(&wanted, *slot)

@@ -7,7 +7,7 @@
 //! which spills as it does for one thread, and an aggregation is left to one thread.
 //!
 //! Threads share: parts not taken yet, the sink, and that one of them has failed. The first two
-//! are behind a mutex each; nobody asks for one while holding the other.
+//! are behind a mutex each; nobody requests one while holding the other.
 
 mod collected;
 mod source;

@@ -55,7 +55,7 @@ impl Executor for RowAtATime {
     }
 }
 
-/// A way to compute, and how many expressions it was asked for.
+/// A way to compute, and how many expressions it was requested.
 struct Counted<'c, E> {
     of: E,
     made: &'c Cell<u64>,

@@ -108,7 +108,7 @@ struct Task {
 
 /// A thread that judges batches, in the order in which they are sent.
 struct Ahead {
-    /// None when it has been told to end.
+    /// None when it has been instructed to end.
     to: Option<SyncSender<Task>>,
     from: Receiver<Task>,
     thread: Option<JoinHandle<()>>,

@@ -90,7 +90,7 @@ impl Feed {
     ) -> Result<()> {
         state.work.hash_probes += into.probes_of(rows.selection.len());
         self.find_partitions(rows, into, state)?;
-        // Values of partitions that are away are told one by one.
+        // Values of partitions that are away are reported one by one.
         let some_away = into.has_aside();
         for update in &mut self.updates {
             self.selection.clone_from(&rows.selection);

@@ -20,7 +20,7 @@ pub(super) struct Narrow {
     slot: usize,
     /// Of how many steps of the pipeline they are the first; None where they are an accelerator's.
     steps: Option<usize>,
-    /// Made when the first scan tells how its columns lie.
+    /// Made when the first scan shows how its columns lie.
     made: Option<(Projection, Vec<Judge>)>,
     /// The tuples of a chunk, of the columns that the conditions read.
     given: TupleBatch,

@@ -13,7 +13,7 @@ use crate::tuple::{self, Field, width};
 /// Tuples that are written together.
 const BLOCK_TUPLES: usize = 32;
 
-/// How many tuples ahead the memory is asked for what will be copied.
+/// How many tuples ahead the memory is requested what will be copied.
 const AHEAD: usize = 12;
 
 /// The bytes that a processor fetches at once.
@@ -79,7 +79,7 @@ impl Packer {
         self.pack_first(rows, selection, selection.len(), into)
     }
 
-    /// As [`Packer::pack`], of the first so many of the selected rows; memory is asked for what
+    /// As [`Packer::pack`], of the first so many of the selected rows; memory is requested what
     /// will be copied of those behind them.
     ///
     /// # Errors

@@ -169,7 +169,7 @@ impl Feed<'_> {
     }
 
     fn feed(&mut self, handle: Handle, rows: usize) -> Result<()> {
-        // Rows of partitions that are away are told one by one.
+        // Rows of partitions that are away are reported one by one.
         let some_away = self.into.has_aside();
         for (number, update) in self.updates.iter().enumerate() {
             let Argument { aggregate, is_integer, is_conditional } = update.argument;

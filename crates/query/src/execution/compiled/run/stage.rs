@@ -71,7 +71,7 @@ impl Stage {
     }
 
     /// Put a row aside whose entries are not in the table; whether that was to be done. `place`
-    /// tells where its slots are.
+    /// shows where its slots are.
     ///
     /// # Errors
     ///

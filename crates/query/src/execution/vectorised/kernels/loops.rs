@@ -15,7 +15,7 @@ pub(super) const KERNELS: Kernels = Kernels {
     hash,
 };
 
-/// Keep what lies between. One unsigned comparison tells: what is below the range wraps around to
+/// Keep what lies between. One unsigned comparison shows: what is below the range wraps around to
 /// above it. There is no branch on it: a mispredicted one costs more than a store that is written
 /// over.
 #[inline(always)]

@@ -50,7 +50,7 @@ impl fmt::Debug for Kernels {
 }
 
 impl Kernels {
-    /// Those that the tactic asks for, on this processor.
+    /// Those that the tactic requests, on this processor.
     pub fn of(simd: Simd) -> &'static Self {
         match simd {
             Simd::Off => &scalar::KERNELS,
