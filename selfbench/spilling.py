@@ -61,7 +61,7 @@ def resident_bytes_max() -> int:
 
 
 def counted(batches: Iterable[pa.RecordBatch]) -> int:
-    """How many rows there are."""
+    """The number of rows."""
     return sum(batch.num_rows for batch in batches)
 
 

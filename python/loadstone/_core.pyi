@@ -34,7 +34,7 @@ def attributes(benchmark: str, edition: str, relation: str) -> list[tuple[str, s
     or `timestamp` (seconds, UTC)."""
 
 def built_and_late(benchmark: str, edition: str, relation: str, rows: int) -> tuple[int, int]:
-    """How many rows a relation is built of, and how many, its last ones, are inserted later."""
+    """The number of rows that a relation is built of, and of its last ones, inserted later."""
 
 @final
 class RelationStream:
@@ -341,9 +341,9 @@ class LodeDatabase:
         self, text: str, parameters: Sequence[int | float | str] | None = None,
         ranges: dict[str, str] | None = None, counted: bool = False,
     ) -> str:  # fmt: skip
-        """How the last command of a text would be run, with the rows that are expected to reach
-        each pipeline's sink, and with `execution=compiled` what each pipeline was compiled to;
-        changes nothing. `counted`: run the whole text, its changes included, drop its rows, and
+        """The way in which the last command of a text would be run, with the rows that are expected
+        to reach each pipeline's sink, and with `execution=compiled` what each pipeline was compiled
+        to; changes nothing. `counted`: run the whole text, its changes included, drop its rows, and
         show beside the estimates the rows that each source and step let through (some values of
         `execution` count only those at the sinks) and the text's work."""
     def access_paths(
@@ -440,7 +440,7 @@ class LodeServer:
 
     @property
     def address(self) -> str:
-        """Where it listens, with the port that was free."""
+        """The place where it listens, with the port that was free."""
     def wait(self) -> None:
         """Wait until it has been stopped, or has failed, which `stop` then shows. In the main
         thread, what a signal's handler raises ends the waiting."""
@@ -694,8 +694,8 @@ def interval_of_paired_ratio(
     (`effective_samples`); no bounds where so few pairs cannot give that confidence."""
 
 def effective_samples(samples: Sequence[float]) -> float:
-    """How many independent samples a sequence in time order is worth: n over its integrated
-    autocorrelation time (Geyer's initial positive sequence), between 1 and n."""
+    """The number of independent samples that a sequence in time order is worth: n over its
+    integrated autocorrelation time (Geyer's initial positive sequence), between 1 and n."""
 
 def outliers(samples: Sequence[float]) -> list[int]:
     """Positions of samples beyond the quartiles by over three times their distance, in order.
@@ -762,7 +762,7 @@ def processor_times() -> tuple[int, int, int] | None:
 
 def resident_pages(path: str) -> tuple[int, int, str]:
     """(resident, total, method) pages of a file in the page cache; method is `cachestat` or
-    `mincore`. Raises OSError where neither can determine."""
+    `mincore`. Raises OSError where neither can."""
 
 def evict(path: str) -> None:
     """Write a file back (fsync), then ask the kernel to drop its clean pages. Raises OSError if

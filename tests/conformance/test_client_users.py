@@ -102,7 +102,7 @@ def answer(measure: str) -> tuple[int, str]:
 
 
 def served_until(enough: Callable[[Served], bool], run: Callable[[int], Served]) -> Served:
-    """How long users must be at it until all get through is the machine's business: `run` is
+    """The time that users must be at it until all get through is the machine's business: `run` is
     given twice the time until it has served `enough`."""
     for power in range(9):
         served = run(DURATION_NS << power)

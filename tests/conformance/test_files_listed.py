@@ -33,7 +33,7 @@ LEFT_OUT = (r"-shm$", r"-lock$", r"/server\.log$", r"/data/pg_wal/", r"^/dev/shm
 """All that a system may have open though it is not listed: locks, what it writes and never reads,
 and a server's shared memory, which ends with it."""
 PROGRAMS = (sys.prefix, sys.base_prefix, "/usr/", "/lib", "/etc/", "/opt/")
-"""Where installed programs, their libraries and their tables of languages lie."""
+"""The place where installed programs, their libraries and their tables of languages lie."""
 MIRRORED = (
     "lode?mirror=idle",
     "lode?mirror=first&disk=direct",

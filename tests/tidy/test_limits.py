@@ -79,7 +79,8 @@ def rust_functions(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def rust_body_end(code: str, start: int) -> int | None:
-    """Where the body of the function whose signature goes on at `start` closes, if it has one."""
+    """The place where the body of the function whose signature goes on at `start` closes, if it has
+    one."""
     depth = {"(": 0, "{": 0}
     for found in RUST_BRACKET.finditer(code, start):
         character = found[0]

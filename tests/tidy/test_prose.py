@@ -1,5 +1,6 @@
 """A comment that documents something begins with its noun: "The pages that a writer changes", and
-not "What it changes", which leaves the reader to find the noun."""
+not "What it changes", which leaves the reader to find the noun; "The number of pages", and not "How
+many pages there are"."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +9,7 @@ import pytest
 
 RUST = re.compile(r"\s*(//[/!])(?: (.*))?$")
 PYTHON = re.compile(r'\s*r?"""(.*)$')
-RIDDLE = re.compile(r"(?:What|Who|Whom|Whose)\b")
+RIDDLE = re.compile(r"(?:What|Who|Whom|Whose|How|Where)\b")
 
 
 def beginnings(path: str, text: str) -> Iterator[tuple[int, str]]:
@@ -44,6 +45,8 @@ def test_documentation_begins_with_the_noun(texts):
     [
         ("a.rs", "/// What it changes.\nfn change() {}\n"),
         ("a.rs", "//! Who holds it.\n"),
+        ("a.rs", "/// How many pages it has.\n"),
+        ("a.py", '"""Where it lies."""\n'),
         ("a.rs", "    /// Change it.\n    ///\n    /// # Errors\n    ///\n    /// What it says.\n"),
         ("a.py", 'def f():\n    """What it is."""\n'),
         ("a.pyi", '"""Whose it is.\n"""\n'),
@@ -59,6 +62,7 @@ def test_a_riddle_is_seen(path, text):
         ("a.rs", "/// The caller says it.\n/// What it says is printed.\n"),
         ("a.rs", "/// Whether it is so.\n// What a comment may say.\n"),
         ("a.rs", "/// Whatever comes.\n"),
+        ("a.rs", "/// However many there are.\n"),
         ("a.py", 'x = """\nWhat a text may say."""\n'),
         ("a.md", "/// What a document may say.\n"),
     ],

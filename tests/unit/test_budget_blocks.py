@@ -1,4 +1,4 @@
-"""How much of a cell a time budget watches: by its time, and by all that goes with it."""
+"""The share of a cell that a time budget watches: by its time, and by all that goes with it."""
 
 import pytest
 

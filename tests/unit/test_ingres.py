@@ -183,7 +183,7 @@ def test_late_rows_are_inserted_and_all_are_there(tmp_path, engine, design):
 
 
 def test_late_rows_lie_behind_the_others(tmp_path):
-    """Where nothing has room between, the insertion order shows: else they were never late."""
+    """If nothing has room between, the insertion order shows: else they were never late."""
     stored = next(item for item in BENCHMARK.stored_relations("1981") if item.design == "keyed")
     worker = StatementRequests(lambda kind: None)
     worker.open(Open(Variant("duckdb"), str(tmp_path), "owner"))

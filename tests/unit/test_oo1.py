@@ -31,7 +31,7 @@ def values_of(number: str) -> dict[str, dict[str, float | str]]:
 
 
 def half_of_last_place(value: float) -> float:
-    """How far from the truth a rounded value may be: 0.5 for 33, 0.05 for 3.3."""
+    """The distance from the truth that a rounded value may be: 0.5 for 33, 0.05 for 3.3."""
     _, _, decimals = str(value).partition(".")
     return 0.5 / 10 ** len(decimals)
 

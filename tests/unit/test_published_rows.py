@@ -121,7 +121,7 @@ def test_an_oo1_row_is_of_its_measure_its_temperature_and_its_database() -> None
 
 
 @pytest.mark.parametrize("benchmark", [Oo7Benchmark(), RvmBenchmark()])
-def test_figures_without_numbers_are_told_in_words(
+def test_figures_without_numbers_are_reported_in_words(
     benchmark: Oo7Benchmark | RvmBenchmark,
 ) -> None:
     found = benchmark.published()

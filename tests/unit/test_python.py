@@ -69,8 +69,8 @@ def test_cells_and_samples_are_those_of_the_reports():
 
 
 def plugin() -> list[str]:
-    """How pytest finds our fixture: by the entry point of what is installed or, where that was
-    built before there was one, by name. Both at once it refuses."""
+    """The way in which pytest finds our fixture: by the entry point of what is installed or, where
+    that was built before there was one, by name. Both at once it refuses."""
     found = entry_points(group="pytest11", name="loadstone")
     return [] if found else ["-p", "loadstone.pytest_plugin"]
 

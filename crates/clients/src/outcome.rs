@@ -31,7 +31,7 @@ pub struct Outcome {
 pub struct Logged {
     /// Bytes of records.
     pub bytes: u64,
-    /// How often a program said which range it was about to change.
+    /// The number of times that a program said which range it was about to change.
     pub ranges: u64,
 }
 

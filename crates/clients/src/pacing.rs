@@ -8,7 +8,8 @@ use std::time::Duration;
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::tally::Tally;
 
-/// How long before a request is due a thread stops sleeping: a timer wakes it tens of us late.
+/// The time before a request is due at which a thread stops sleeping: a timer wakes it tens of us
+/// late.
 const WAKE_EARLY_NS: u64 = 200_000;
 
 /// When requests begin.

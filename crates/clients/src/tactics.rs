@@ -1,12 +1,12 @@
-//! Where an engine is, and the choices a variant makes for it.
+//! The place of an engine, and the choices a variant makes for it.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::error::ClientError;
 
-/// Where a database is, in the engine's own terms. `Debug` leaves the connection string out, which
-/// may hold a password.
+/// The place where a database is, in the engine's own terms. `Debug` leaves the connection string
+/// out, which may hold a password.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Address {
     /// A path for an engine in the program's process, a connection string for a server, nothing

@@ -66,7 +66,7 @@ fn logged(client: &mut dyn Client, (measure, expected): (Measure, (u64, u64))) -
     outcome.logged.expect("lode counts what it logs")
 }
 
-/// How often the traversals come to each composite part.
+/// The number of times that the traversals come to each composite part.
 fn visits(database: &Database) -> BTreeMap<u32, u32> {
     let mut draws = database.draws();
     let mut times = BTreeMap::new();

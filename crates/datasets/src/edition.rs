@@ -87,7 +87,8 @@ pub trait Edition: Sync {
     /// A relation at scale `rows` (the size of the large relations) from `seed`.
     fn open(&self, relation: &str, rows: u64, seed: u64) -> Result<Arc<dyn Source>, DatasetError>;
 
-    /// How many rows of a relation, its last ones, the paper inserts after the relation is built.
+    /// The number of rows of a relation, its last ones, that the paper inserts after the relation
+    /// is built.
     fn late_rows(&self, relation: &str, rows: u64) -> u64 {
         let _ = (relation, rows);
         0

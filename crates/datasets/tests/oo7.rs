@@ -29,7 +29,7 @@ fn counted(relation: &Relation, name: &str) -> BTreeMap<i64, usize> {
     counts
 }
 
-/// How many letters I a text has: what T4 and T8 count.
+/// The number of letters I that a text has: what T4 and T8 count.
 fn letters(text: &[u8]) -> usize {
     text.split(|byte| *byte == b'I').count() - 1
 }

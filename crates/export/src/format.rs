@@ -13,7 +13,7 @@ pub enum Format {
     Arrow,
 }
 
-/// How blocks of a file are compressed.
+/// The way in which blocks of a file are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.

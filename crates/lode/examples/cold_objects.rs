@@ -31,7 +31,7 @@ const SEED: u64 = 1;
 
 /// With its reverse references.
 const OBJECT_BYTES: usize = 184;
-/// Where the three references begin in an object.
+/// The place where the three references begin in an object.
 const TO: usize = 40;
 const REFERENCES: usize = 3;
 

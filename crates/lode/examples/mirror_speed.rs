@@ -84,7 +84,7 @@ fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Where a database lies, and its second copy; removed when this goes.
+/// The place where a database lies, and its second copy; removed when this goes.
 struct Place {
     path: PathBuf,
     folder: PathBuf,

@@ -36,7 +36,7 @@ impl AlignedPage {
         }
     }
 
-    /// Where it begins.
+    /// The place where it begins.
     pub(crate) const fn start(&self) -> *mut u8 {
         self.0.get().cast()
     }

@@ -34,7 +34,7 @@ const RUN_PAGES: usize = 64;
 pub struct Copied {
     /// Pages in use, each of which was read again from the copy and compared.
     pub pages: u64,
-    /// How long the copy's volume is.
+    /// The length of the copy's volume.
     pub volume_bytes: u64,
 }
 

@@ -135,8 +135,8 @@ fn free_number(files: &[Entry]) -> FileNumber {
     (1..CATALOG_FILE).find(|number| !taken.contains(number)).expect("more numbers than entries")
 }
 
-/// Where the entry behind so many others belongs: page and position. A page is added to the chain
-/// where its last one is full.
+/// The place where the entry behind so many others belongs: page and position. A page is added to
+/// the chain where its last one is full.
 fn place_behind(pages: &mut impl PageWrite, entries: usize) -> Result<(PageNumber, usize)> {
     let mut page = CATALOG_PAGE;
     for _ in 0..entries / ENTRIES_MAX {

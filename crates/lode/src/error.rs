@@ -38,7 +38,7 @@ pub enum LodeError {
     Corrupt {
         /// Which page or record.
         what: String,
-        /// How that is seen.
+        /// The way in which that is seen.
         how: String,
     },
     /// A file that is something else.
@@ -46,7 +46,7 @@ pub enum LodeError {
     NotADatabase {
         /// The file.
         path: PathBuf,
-        /// How that is seen.
+        /// The way in which that is seen.
         how: String,
     },
     /// The volume and the log that are there are not the two files of one database.

@@ -90,8 +90,8 @@ impl Files {
     }
 }
 
-/// Where the log lies of a volume that is there: beside it. Where the volume was named by a
-/// symbolic link with no log beside it, beside what the link leads to.
+/// The place where the log lies of a volume that is there: beside it. Where the volume was named by
+/// a symbolic link with no log beside it, beside what the link leads to.
 fn log_path_of(path: &Path) -> PathBuf {
     let beside = log_path(path);
     if beside.exists() {

@@ -5,9 +5,9 @@
 //! it lies ([`Heap::read_at`], [`Heap::try_read_at`]). All that can be done with a heap can be done
 //! here.
 //!
-//! Where the references of an object stand in it is the caller's choice: a fixed number of them
-//! ([`References`]), or as many as the object says ([`CountedReferences`]). Along either goes a
-//! walk ([`Edges::walk`]).
+//! The place where the references of an object stand in it is the caller's choice: a fixed number
+//! of them ([`References`]), or as many as the object says ([`CountedReferences`]). Along either
+//! goes a walk ([`Edges::walk`]).
 
 use std::ops::Deref;
 
@@ -53,7 +53,7 @@ impl Deref for Objects {
 pub struct References<const N: usize> {
     /// The file.
     pub objects: Objects,
-    /// Where they begin in an object: a multiple of 8.
+    /// The place where they begin in an object: a multiple of 8.
     pub at: usize,
 }
 
@@ -99,9 +99,9 @@ impl<const N: usize> Edges for References<N> {
 pub struct CountedReferences {
     /// The file.
     pub objects: Objects,
-    /// Where the number stands in an object: a multiple of 2.
+    /// The place where the number stands in an object: a multiple of 2.
     pub count_at: usize,
-    /// Where they begin in an object: a multiple of 8.
+    /// The place where they begin in an object: a multiple of 8.
     pub at: usize,
 }
 

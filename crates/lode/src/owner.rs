@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{LodeError, Result};
 
-/// How many forks lie between this process and the one in which lode was used first: reading it
-/// costs a load, where requesting the process's number would be a system call.
+/// The number of forks that lie between this process and the one in which lode was used first:
+/// reading it costs a load, where requesting the process's number would be a system call.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// The process that made something. Children made by `fork` are others; a process that was started

@@ -254,7 +254,7 @@ impl PageMut<'_> {
         }
     }
 
-    /// Where a word lies that the caller has seen to lie within the page.
+    /// The place where a word lies that the caller has seen to lie within the page.
     #[inline]
     fn place(&mut self, word: usize) -> &AtomicU64 {
         debug_assert!(word < PAGE_BYTES / WORD_BYTES, "a change keeps to its page");

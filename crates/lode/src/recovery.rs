@@ -42,7 +42,8 @@ pub struct Recovery {
 #[derive(Default)]
 struct Analysis {
     records: u64,
-    /// Where the log ended when recovery began; what is appended meanwhile is recovery's own.
+    /// The place where the log ended when recovery began; what is appended meanwhile is recovery's
+    /// own.
     end: Lsn,
     ended: HashMap<TransactionNumber, Ended>,
     undone: HashSet<TransactionNumber>,
@@ -50,7 +51,7 @@ struct Analysis {
     pages: BTreeMap<PageNumber, Base>,
 }
 
-/// How a transaction ended that did.
+/// The way in which a transaction ended that did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
     /// Its changes of pages are in the log.

@@ -28,8 +28,8 @@ use summary::Map;
 /// The space page of the first group.
 pub const SPACE_PAGE: PageNumber = 3;
 
-/// How many other groups are searched for a page that the file freed, before it is given a new
-/// extent: each costs the reading of a page, once an extent at most.
+/// The number of other groups that are searched for a page that the file freed, before it is given
+/// a new extent: each costs the reading of a page, once an extent at most.
 pub const PROBES_MAX: usize = 4;
 
 /// Write the first space page of an empty volume and make it one extent long. Its first
@@ -144,8 +144,8 @@ pub fn space_page_of(extent_pages: u32, page: PageNumber) -> Result<PageNumber> 
     geometry.space_page(geometry.place(page).group)
 }
 
-/// How many pages the volume has: what the space pages know of. The file may be longer after a
-/// growth that was rolled back, never shorter.
+/// The number of pages that the volume has: what the space pages know of. The file may be longer
+/// after a growth that was rolled back, never shorter.
 pub fn pages_total(pages: &impl PageRead, extent_pages: u32) -> Result<PageNumber> {
     let geometry = Geometry::of(extent_pages)?;
     let last = extents::last_group(pages, geometry)?;

@@ -10,7 +10,7 @@ use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumbe
 /// The format that this program reads and writes.
 pub const VERSION: u32 = 2;
 
-/// How many pages at the volume's start are superblocks.
+/// The number of pages at the volume's start that are superblocks.
 pub const COPIES: PageNumber = 2;
 
 const MAGIC: &[u8; 8] = b"LODESTNE";

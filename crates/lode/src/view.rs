@@ -36,7 +36,7 @@ impl<'a> View<'a> {
         Self { start: page.start(), lifetime: PhantomData }
     }
 
-    /// Where the page begins.
+    /// The place where the page begins.
     #[inline]
     pub(crate) fn address(self) -> usize {
         self.start.addr()
@@ -155,7 +155,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How `count` bytes at `at` compare with `other`, as byte strings do.
+    /// The way in which `count` bytes at `at` compare with `other`, as byte strings do.
     pub fn compare(self, at: usize, count: usize, other: &[u8]) -> CompareOrdering {
         let count = count.min(PAGE_BYTES.saturating_sub(at));
         let both = count.min(other.len());

@@ -6,7 +6,7 @@ use loadstone_datasets::splitmix::SplitMix64;
 /// More starts than this are 400 MB of numbers before the first request.
 pub const STARTS_MAX: u64 = 50_000_000;
 
-/// How the gaps between starts are drawn.
+/// The way in which the gaps between starts are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// Exponential gaps, as many users who do not know of each other make. The first is random too.

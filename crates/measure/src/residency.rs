@@ -1,4 +1,4 @@
-//! How much of a file is in the kernel's page cache: the proof that cold was cold.
+//! The share of a file that is in the kernel's page cache: the proof that cold was cold.
 
 use std::fs::File;
 use std::io;

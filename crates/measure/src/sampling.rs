@@ -1,4 +1,4 @@
-//! Where the CPU time of this program and of its servers went, by function.
+//! The place where the CPU time of this program and of its servers went, by function.
 //!
 //! ```text
 //! start | begin | the stretch | end | begin | the stretch | end | take
@@ -100,14 +100,14 @@ pub struct Profile {
     pub threads: Vec<ThreadTime>,
 }
 
-/// How often a thread was seen at a place.
+/// The number of times that a thread was seen at a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
     /// Of a server, or of this program.
     pub server: bool,
     /// As `ThreadTime` has it.
     pub thread: u32,
-    /// Where it was.
+    /// The place where it was.
     pub place: Place,
     /// That often.
     pub samples: u64,

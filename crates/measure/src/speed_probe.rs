@@ -1,4 +1,4 @@
-//! How fast the machine is now for work like an engine's: the time of a miniature of it.
+//! The speed of the machine now for work like an engine's: the time of a miniature of it.
 
 use std::hint::black_box;
 

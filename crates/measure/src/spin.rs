@@ -1,4 +1,4 @@
-//! How fast the processor is now: the time of work that needs nothing but its clock.
+//! The speed of the processor now: the time of work that needs nothing but its clock.
 
 use std::hint::black_box;
 

@@ -45,8 +45,8 @@ fn attributes(benchmark: &str, edition: &str, relation: &str) -> PyResult<Vec<(S
     Ok(attributes.into_iter().map(|each| (each.name, each.kind.to_string())).collect())
 }
 
-/// How many rows of a relation it is built of, and how many, its last ones, the paper inserts
-/// afterwards.
+/// The number of rows of a relation that it is built of, and how many, its last ones, the paper
+/// inserts afterwards.
 #[pyfunction]
 fn built_and_late(
     benchmark: &str,

@@ -39,7 +39,7 @@ pub fn from_json(text: &str) -> Result<Vec<Statement>, QuelError> {
         .map_err(|error: serde_json::Error| QuelError::Tree(format!("not a tree: {error}")))
 }
 
-/// How deep brackets nest outside of strings.
+/// The depth to which brackets nest outside of strings.
 fn bracket_depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut quoted, mut escaped) = (false, false);

@@ -7,8 +7,8 @@ use crate::error::{Fault, QuelError};
 use crate::lexer::{Token, tokens};
 use crate::tree::{Name, Span, Statement};
 
-/// How deep a tree may be, and parentheses may nest. It keeps any text from exhausting the stack
-/// here or in a reader of the JSON.
+/// The largest depth of a tree, and of nested parentheses. It keeps any text from exhausting the
+/// stack here or in a reader of the JSON.
 pub const MAX_DEPTH: usize = 256;
 
 /// Words that cannot name a relation, a range variable or a function. (They can name an

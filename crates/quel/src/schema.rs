@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How an attribute is stored.
+/// The way in which an attribute is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A signed integer.
@@ -46,7 +46,7 @@ impl Kind {
 pub struct Attribute {
     /// Its name in lower case.
     pub name: String,
-    /// How it is stored.
+    /// The way in which it is stored.
     pub kind: Kind,
 }
 

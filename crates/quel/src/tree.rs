@@ -12,7 +12,7 @@ pub(crate) use operator::{NOT_PRECEDENCE, SIGN_PRECEDENCE};
 
 use serde::{Deserialize, Serialize};
 
-/// Where a piece of the tree stands in its source, in bytes. Equal to every other span.
+/// The place where a piece of the tree stands in its source, in bytes. Equal to every other span.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
     /// First byte.
@@ -41,7 +41,7 @@ impl PartialEq for Span {
 pub struct Name {
     /// The name in lower case.
     pub text: String,
-    /// Where it was written.
+    /// The place where it was written.
     pub span: Span,
 }
 
@@ -151,7 +151,7 @@ pub enum Statement {
 }
 
 impl Statement {
-    /// Where an error about the whole statement points: the first thing it names.
+    /// The place where an error about the whole statement points: the first thing it names.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Range { variable: name, .. }
@@ -294,7 +294,7 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// Where an error about this expression points: its operator, or the whole of a leaf.
+    /// The place where an error about this expression points: its operator, or the whole of a leaf.
     pub fn span(&self) -> Span {
         match self {
             Self::Integer { span, .. }

@@ -42,7 +42,7 @@ pub enum QueryError {
     Access {
         /// The relation.
         relation: String,
-        /// How it was to be reached.
+        /// The way in which it was to be reached.
         how: String,
     },
     /// Two tuples with the same values where a unique index allows one.

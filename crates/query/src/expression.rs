@@ -29,14 +29,14 @@ pub enum Expr {
     Column {
         /// The slot.
         slot: usize,
-        /// Where it stands in the slot's tuple.
+        /// The place where it stands in the slot's tuple.
         field: Field,
     },
     /// A value of the only tuple of an aggregation without partitions that has ended.
     Scalar {
         /// Which aggregation.
         aggregation: usize,
-        /// Where it stands in the result's tuple.
+        /// The place where it stands in the result's tuple.
         field: Field,
     },
     /// The record id of the tuple in a slot, as an integer.
@@ -72,7 +72,7 @@ pub enum Expr {
     Negate {
         /// The number.
         operand: Box<Expr>,
-        /// Where an overflow is shown.
+        /// The place where an overflow is shown.
         span: Span,
     },
     /// Two numbers to one.
@@ -83,7 +83,7 @@ pub enum Expr {
         left: Box<Expr>,
         /// The right number.
         right: Box<Expr>,
-        /// Where an overflow or a division by zero is shown.
+        /// The place where an overflow or a division by zero is shown.
         span: Span,
     },
     /// A function of one number.
@@ -92,7 +92,7 @@ pub enum Expr {
         function: Function,
         /// Its argument.
         argument: Box<Expr>,
-        /// Where a result that is no number is shown.
+        /// The place where a result that is no number is shown.
         span: Span,
     },
 }

@@ -106,7 +106,7 @@ class Unreported:
 
 
 def unreported(run: Run, found: StudyMap, paying: Sequence[Paying]) -> tuple[Unreported, ...]:
-    """Where break-evens were requested and `paying`, the run's, has none; and why."""
+    """Comparisons whose break-evens were requested and `paying`, the run's, has none; and why."""
     tactics = dict.fromkeys(each.tactic for each in found.study.switches if each.further)
     reported = {(one.operation, one.tactic) for one in paying}
     fit = {r.cell.key for r in run.results if r.status in BELIEVED and r.samples}

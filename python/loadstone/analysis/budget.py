@@ -65,11 +65,11 @@ class BudgetRow:
 
 @dataclass(frozen=True, slots=True)
 class CellBudget:
-    """Where the time of one cell's statement went. `rows` add up to `elapsed_ns`: components, the
-    largest first, then time off the CPU, then the residual; none where nothing was measured.
-    `closes`: whether the residual is within 5 % of the elapsed time, either way; None where the
-    sampler did not see all of the CPU time, so that the residual has another meaning. Chance alone
-    makes it `residual_share_max`."""
+    """The place where the time of one cell's statement went. `rows` add up to `elapsed_ns`:
+    components, the largest first, then time off the CPU, then the residual; none where nothing was
+    measured. `closes`: whether the residual is within 5 % of the elapsed time, either way; None
+    where the sampler did not see all of the CPU time, so that the residual has another meaning.
+    Chance alone makes it `residual_share_max`."""
 
     cell: Cell
     sampled: str

@@ -1,5 +1,5 @@
-"""Where each engine's time goes over all operations of a scale, and how well the budgets of a run
-hold: whether they close, what no rule claims, and what the sampler cost."""
+"""The parts of each engine's time over all operations of a scale, and how well the budgets of a
+run hold: whether they close, what no rule claims, and what the sampler cost."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,8 +55,8 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class BudgetQuality:
-    """How well the budgets of a run hold. `closed` of `judged` cells add up within 5 %; medians are
-    over cells, None where there is no cell to take one of."""
+    """The quality of the budgets of a run. `closed` of `judged` cells add up within 5 %; medians
+    are over cells, None where there is no cell to take one of."""
 
     cells: int
     judged: int

@@ -80,7 +80,8 @@ class Measured:
 
     @property
     def wake_up_ratio(self) -> float | None:
-        """How many times as long a round trip takes with idle states; None if not measured."""
+        """The ratio of a round trip with idle states to one without; None if not
+        measured."""
         idle_ns = self.figure("wake_up.round_trip_idle_ns")
         held_ns = self.figure("wake_up.round_trip_held_ns")
         return idle_ns / held_ns if idle_ns and held_ns else None

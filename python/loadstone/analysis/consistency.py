@@ -42,8 +42,8 @@ def processors(run: Run) -> float:
 
 
 def threads(samples: Sequence[Sample], most: float) -> float:
-    """How many of `most` processors a client can have used: as many as its threads, and the share
-    that its counters add, which are read just outside the clock. Unknown number: all."""
+    """The number of `most` processors that a client can have used: as many as its threads, and the
+    share that its counters add, which are read just outside the clock. Unknown number: all."""
     known = [sample.client_threads for sample in samples if sample.client_threads is not None]
     if not known or len(known) < len(samples):
         return most
@@ -72,7 +72,7 @@ def _computes(share: float, parallelism: str | None) -> str:
 
 
 def answers_words(checked: int, samples: int) -> str:
-    """How many of some samples' answers were checked."""
+    """The number of some that samples' answers were checked."""
     if checked == samples:
         return "Every sample\N{RIGHT SINGLE QUOTATION MARK}s answer was checked"
     were = "was" if checked == 1 else "were"

@@ -1,4 +1,5 @@
-"""How each operation grows with the size of the data: the exponent of time over tuples."""
+"""The way in which each operation grows with the size of the data: the exponent of time over
+tuples."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""How an operation's time went from release to release of one engine, in one run or several.
+"""The way in which an operation's time went from release to release of one engine, in one run or
+several.
 
 A **step** is two releases that were measured in the same rounds, one after the other in their
 order, and the verdict of a comparison of them (`compare/cells.py`), on equal terms. "Changed in B"

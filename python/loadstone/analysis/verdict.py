@@ -115,8 +115,8 @@ class Verdict:
         return clauses
 
     def _measured(self) -> list[tuple[str, bool]]:
-        """How many cells are in order: the engines', and, if some of these are not or there are no
-        others, those of the harness overhead and the controls."""
+        """The number of cells that are in order: the engines', and, if some of these are not or
+        there are no others, those of the harness overhead and the controls."""
         judged = "and in order" if self.limits else "and judged by no limits (--no-limits)"
         clauses = []
         if self.own_planned:

@@ -57,7 +57,8 @@ class PublishedTable:
     """Of a table of concurrent users: how many each of them sends, one after the other. Its rows'
     operations are as `script@8 users`, its times those until the last user has its answers."""
     place: str = ""
-    """Where the paper's database was, `remote` or `local`; empty where it makes no difference."""
+    """The place where the paper's database was, `remote` or `local`; empty where it makes no
+    difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ class Benchmark(ABC):
     study_scales: ClassVar[tuple[int, ...]] = ()
     """The scales of a study in the default edition; empty: the first default one."""
     seam: ClassVar[str] = "engines"
-    """How it reaches a system under test: `engines` execute statements, `clients` run its
-    program."""
+    """The way in which it reaches a system under test: `engines` execute statements, `clients` run
+    its program."""
     cold_samples: ClassVar[int] = 3
     """Samples of a cold cell, where the user does not choose."""
     mixed: ClassVar[tuple[str, str] | None] = None

@@ -19,7 +19,7 @@ class StoredRelation:
     """The files of the user's that its rows come from; None: they are generated. Such a table has
     its relation's name, its own keys and indexes."""
     folder: str = ""
-    """Where the names of these files begin."""
+    """The place where the names of these files begin."""
 
 
 SCRIPTS_SAMPLED = 10
@@ -62,8 +62,8 @@ class Operation:
 
     @property
     def sampled(self) -> int:
-        """How many of its variations cells have; concurrent users have all. After each sample of a
-        script all tables that it changes are compared with their copies."""
+        """The number of its variations cells that have; concurrent users have all. After each
+        sample of a script all tables that it changes are compared with their copies."""
         changes = self.statement is not None and bool(self.statement.script_changes)
         return min(len(self.texts), SCRIPTS_SAMPLED) if changes else len(self.texts)
 

@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def destination(self) -> str:
-        """Where the program's result goes: `relation`, `client`, or `update`."""
+        """The place where the program's result goes: `relation`, `client`, or `update`."""
         (*_, statement) = tree.parse(self.text)
         if statement["kind"] != "retrieve":
             return "update"

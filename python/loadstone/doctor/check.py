@@ -9,7 +9,7 @@ from loadstone.machine.facts import Fact
 
 
 class Verdict(StrEnum):
-    """How much of it this machine offers."""
+    """The part of it that this machine offers."""
 
     OK = "ok"
     LIMITED = "limited"

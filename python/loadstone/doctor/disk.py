@@ -93,7 +93,8 @@ def eviction(evidence: Evidence) -> Check:
 
 
 def read_ahead(facts: Mapping[str, Fact]) -> Check:
-    """How much of a file comes into memory with its first page: at a small scale, all of it."""
+    """The share of a file comes into memory with its first page: at that a small scale, all of
+    it."""
     ahead_bytes = quantity(facts, "disk.read_ahead_bytes")
     if ahead_bytes is None:
         return Check(
@@ -108,7 +109,7 @@ def read_ahead(facts: Mapping[str, Fact]) -> Check:
 
 
 def bandwidth(probe: DiskProbe) -> Check:
-    """How fast a relation is written and read."""
+    """The rate at which a relation is written and read."""
     value = f"write {_rate(probe.write_ns)}, read {_rate(probe.read_ns)}"
     if probe.evidence.proved:
         return Check("disk bandwidth", Verdict.OK, value, "upper bound of a cold scan")

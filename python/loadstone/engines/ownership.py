@@ -1,4 +1,5 @@
-"""How our objects are reported from the user's, and a living run from a dead one, on any engine.
+"""The way in which our objects are reported from the user's, and a living run from a dead one, on
+any engine.
 
 A mark is a text beside an object: a comment, a row, an alias. It names the run.
 """

@@ -263,7 +263,8 @@ class System(ABC):
 
     @property
     def rows_file(self) -> Path:
-        """Where a worker writes the rows of an answer that go to a file, in place of the last."""
+        """The place where a worker writes the rows of an answer that go to a file, in place of the
+        last."""
         return self.scratch / "rows.txt"
 
     def files(self) -> Sequence[Path]:

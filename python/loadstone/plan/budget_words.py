@@ -3,4 +3,4 @@
 UNCLASSIFIED = "unclassified"
 """The component of functions that no rule claims."""
 KERNEL_PREFIX = "kernel: "
-"""How the names of the kernel's components begin."""
+"""The way in which the names of the kernel's components begin."""

@@ -57,9 +57,9 @@ Design = Annotated[str, OneOf(("", TWO_ENDED, WALK, BOTH, FACTORIAL))]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How `commands` take a choice: an option, or an argument where `flag` is empty. A truth has no
-    `metavar`; its option is switched off by `--no-…`. `seldom`: left out of a command that is
-    printed where it is the default; only for what has the same default in every preset."""
+    """The way in which `commands` take a choice: an option, or an argument where `flag` is empty. A
+    truth has no `metavar`; its option is switched off by `--no-…`. `seldom`: left out of a command
+    that is printed where it is the default; only for what has the same default in every preset."""
 
     flag: str
     metavar: str

@@ -57,8 +57,8 @@ class DataTable:
 
 
 PUT_BACK = "put back"
-"""Where an operation has the text that takes its change back: the table of a user's statement gets
-the rows that it had from its copy."""
+"""The place where an operation has the text that takes its change back: the table of a user's
+statement gets the rows that it had from its copy."""
 COPY_SUFFIX = "__0"
 """Behind a table's name, the name of its copy."""
 

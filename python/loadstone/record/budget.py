@@ -22,9 +22,9 @@ class BudgetThread:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPart:
-    """How often the sampler found a function at work. `object` is the file that it is in, `entry`,
-    in the kernel, the system call or exception that led there. Functions that were seldom seen are
-    one part of each component, with an empty name."""
+    """The number of times that the sampler found a function at work. `object` is the file that it
+    is in, `entry`, in the kernel, the system call or exception that led there. Functions that were
+    seldom seen are one part of each component, with an empty name."""
 
     server: bool
     component: str
@@ -69,8 +69,8 @@ class BudgetTimer:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Where the time of a cell's statements went. `reason` says what the sampler could not see;
-    empty: nothing. All is of the `statements` that were watched, `elapsed_ns` together."""
+    """The place where the time of a cell's statements went. `reason` says what the sampler could
+    not see; empty: nothing. All is of the `statements` that were watched, `elapsed_ns` together."""
 
     sampled: str
     reason: str

@@ -271,7 +271,7 @@ class CellResult:
     condition: Condition | None = None
     disturbance: Disturbance | None = None
     budget: Budget | None = None
-    """Where its time went, if the plan asks and it was measured."""
+    """The place where its time went, if the plan asks and it was measured."""
     longer_than_ns: int | None = None
 
     @property

@@ -7,7 +7,7 @@ from loadstone.report.study_words import NOTHING, UNKNOWN, value_words
 from loadstone.text.numbers import TIMES, digits, number, percent, plural
 
 NONE = ""
-"""Where the paper has no figure."""
+"""The place where the paper has no figure."""
 HOW = (
     "How many times as fast an operation became: the paper's printed times of the unchanged system"
     " over the changed one's, and today's time at base over that with the switch alone. Different"

@@ -276,7 +276,7 @@ def _ladder_cell(cell: LadderCell) -> str:
 
 
 def _budget(whole: Summary) -> Iterable[str]:
-    """Where each engine's time goes, over all operations of a scale."""
+    """The place where each engine's time goes, over all operations of a scale."""
     found = budgets(whole.run)
     for view in overviews(found):
         at = f"{numbers.number(view.rows)} {whole.words.scale}, {view.temperature}"

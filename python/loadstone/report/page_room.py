@@ -1,4 +1,4 @@
-"""How much of a page each part may take, so that a page of any record stays short."""
+"""The share of a page each part that may take, so that a page of any record stays short."""
 
 from collections.abc import Iterable, Sequence
 

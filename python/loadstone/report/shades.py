@@ -1,4 +1,4 @@
-"""How dark a figure is drawn, and how long its bar is: by the logarithm of its ratio."""
+"""The shade of a figure, and the length of its bar: by the logarithm of its ratio."""
 
 import math
 

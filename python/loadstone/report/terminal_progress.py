@@ -1,4 +1,4 @@
-"""How far a run is: a live table on a terminal, else a line for each operation (stderr).
+"""The progress of a run: a live table on a terminal, else a line for each operation (stderr).
 
 The screen is drawn only on the runner's calls, so that no timer of ours wakes up beside a
 measurement.
@@ -34,7 +34,7 @@ Unit = tuple[int, str, str]
 
 
 class Progress:
-    """How far a run is. `on_status` and `on_result` are what the runner's listener calls.
+    """The progress of a run. `on_status` and `on_result` are what the runner's listener calls.
 
     On a terminal a table of the newest figures; elsewhere one line for each finished operation.
     """

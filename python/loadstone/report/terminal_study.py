@@ -62,7 +62,7 @@ STYLES: Mapping[bool, str] = {True: "bold", False: "dim"}
 
 
 class StudyProgress(Progress):
-    """How far a study is: the effects of each operation as soon as it has ended."""
+    """The progress of a study: the effects of each operation as soon as it has ended."""
 
     def __init__(self, plan: Plan, words: Presentation, total: int) -> None:
         super().__init__(plan, words, total)

@@ -131,7 +131,7 @@ def _brief(lines: Sequence[str]) -> Iterable[Text]:
 
 
 def _report(whole: Summary, record: Path, page: Path | None) -> Iterable[Text]:
-    """Where the report is, and how many of the paper's tables it has."""
+    """The place where the report is, and how many of the paper's tables it has."""
     tables = paper_line(comparisons(whole))
     if page is not None or tables:
         line = Text("report  ").append(

@@ -66,7 +66,8 @@ def prepare(variants: Iterable[tuple[Variant, type[System]]]) -> None:
 
 
 def _folder(variant: Variant, engine: type[System]) -> Path:
-    """Where a worker finds its engine: one folder for each release, kind of Python and machine."""
+    """The place where a worker finds its engine: one folder for each release, kind of Python and
+    machine."""
     builds = platformdirs.user_cache_path("loadstone") / "builds"
     name = engine.distribution
     if number := variant.release.number:

@@ -62,7 +62,7 @@ class OpenCell:
     status: str = "ok"
     reason: str = ""
     longer_than_ns: int | None = None
-    """Where its statement was ended."""
+    """The place where its statement was ended."""
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a step. A failure, or a gap that shows only now, ends the cell."""

@@ -63,7 +63,7 @@ class Due:
 
 @dataclass(slots=True)
 class Ended:
-    """How a session, or one benchmark of it, ended."""
+    """The way in which a session, or one benchmark of it, ended."""
 
     outcome: str = "complete"
     """Or `interrupted`, or `failed`: an engine could not be worked with."""
@@ -86,7 +86,7 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
 
 
 def record_path(chapters: Sequence[Planned]) -> Path:
-    """Where a run's record lies that nobody named."""
+    """The place where a run's record lies that nobody named."""
     moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     first = chapters[0].plan
     named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"

@@ -13,7 +13,7 @@ HISTORY_LINES = 2_000
 
 
 class Lines(ABC):
-    """Where a session's lines come from."""
+    """The place where a session's lines come from."""
 
     is_typed = False
     """By a person, who sees an error and goes on."""
@@ -94,7 +94,7 @@ def of_stdin(words: Callable[[], Sequence[str]]) -> Lines:
 
 
 def history_path() -> Path:
-    """Where the lines of earlier sessions are kept, for this user alone."""
+    """The place where the lines of earlier sessions are kept, for this user alone."""
     import platformdirs
 
     return platformdirs.user_state_path("loadstone") / "lode-history"

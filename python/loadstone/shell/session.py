@@ -21,7 +21,7 @@ from loadstone.text.numbers import duration
 EXPLAINS = ("off", "plan", "counted")
 """Run a statement and show its rows; show its plan alone; run it and show what was counted."""
 PATIENCE_S = 0.05
-"""How often somebody looks whether Ctrl-C was pressed while a statement runs."""
+"""The interval at which the shell checks for Ctrl-C while a statement runs."""
 # The outcome of a statement that Ctrl-C came too late for, or that had given rows before.
 ENDED = "it had ended already"
 COMMITTED = "it was already committing: it is kept"
@@ -90,7 +90,7 @@ class Session:
             say(_count(count, "row"))
 
     def _written(self, rows: Rows, written: Format) -> tuple[int, bool]:
-        """How many rows were shown, and whether that is all."""
+        """The number of rows that were shown, and whether that is all."""
         count, is_whole = 0, True
         put(written.head())
         more = partial(self._waited, rows.fetch_next, ROWS_END, cancelled=ROWS_END)

@@ -1,4 +1,4 @@
-"""Where a statement ends that is typed line by line."""
+"""The place where a statement ends that is typed line by line."""
 
 import re
 

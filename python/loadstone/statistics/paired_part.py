@@ -22,8 +22,8 @@ Component = Callable[[Sample], float | None]
 
 
 def difference(slow: Sequence[Sample], fast: Sequence[Sample]) -> Estimate | None:
-    """How much longer the slow one takes, in ns, with its 95 % interval; None without pairs enough
-    for one."""
+    """The time that the slow one takes longer, in ns, with its 95 % interval; None without pairs
+    enough for one."""
     wholes = [whole for _, whole in _observed(slow, fast, _elapsed)]
     return centre(wholes, CONFIDENCE) if len(wholes) >= INTERVAL_PAIRS_MIN else None
 

@@ -40,8 +40,8 @@ def undecided(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozen
 
 
 def next_count(taken: int, cap: int) -> int:
-    """How many samples an undecided cell has after its next block: half as many again, so that the
-    data is tested seldom."""
+    """The number of samples that an undecided cell has after its next block: half as many again, so
+    that the data is tested seldom."""
     return min(cap, taken + max(5, taken // 2))
 
 

@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """Where an elapsed time went."""
+    """The place where an elapsed time went."""
 
     elapsed_ns: float
     parts: tuple[Part, ...]

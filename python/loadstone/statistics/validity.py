@@ -65,7 +65,7 @@ ADVICE = (
     ("the instrument is wrong", "keep the record and report it: this is a defect of Loadstone"),
     ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
 )
-"""How each reason of this module begins, and what to do about it."""
+"""The way in which each reason of this module begins, and what to do about it."""
 
 
 def of_machine(condition: Condition) -> str:

@@ -1,5 +1,5 @@
-"""Where the CPU time of a block's samples goes: the sampler around them, and what it found by
-component."""
+"""The place where the CPU time of a block's samples goes: the sampler around them, and what it
+found by component."""
 
 import threading
 import zlib

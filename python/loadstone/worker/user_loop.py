@@ -49,7 +49,7 @@ class Request:
     rows: int
     checksum: str
     sql: SqlText | None = None
-    """How its answer is summed up."""
+    """The way in which its answer is summed up."""
     steps: tuple[tuple[str, bool], ...] = ()
     """Of a script: its statements, each with whether it gives rows."""
 

@@ -144,7 +144,7 @@ class AgreedAnswers:
         return self._bases
 
     def odd(self, statement: str, variant: str) -> Odd | None:
-        """How a variant's answer differs from the agreed one, if it does."""
+        """The way in which a variant's answer differs from the agreed one, if it does."""
         return self._odd.get((statement, variant))
 
     def failed(self, statement: str, variant: str) -> tuple[str, str] | None:
@@ -232,7 +232,7 @@ def _weakness(basis: Basis) -> tuple[int, int, bool]:
 def _differ(
     vote: Vote, other: Vote, engines: Sequence[str], digits: int, order: Sequence[int]
 ) -> str:
-    """How an answer differs from another, for people."""
+    """The way in which an answer differs from another, for people."""
     whose = listing(engines)
     rows, others = plural(vote.answer[0], "row"), plural(other.answer[0], "row")
     gives = "gives" if len(engines) == 1 else "give"

@@ -100,7 +100,7 @@ def named_in(text: str, dialect: str, names: Collection[str], where: str) -> fro
 
 
 def start_of(seed: int, statement: str, name: str) -> int:
-    """Where the random bits of a parameter of a statement begin."""
+    """The place where the random bits of a parameter of a statement begin."""
     digest = hashlib.sha256(f"{seed}/{statement}/{name}".encode()).digest()
     return int.from_bytes(digest[:8], "big")
 

@@ -84,7 +84,7 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
 
 
 def count(text: str, dialect: str) -> int:
-    """How many statements a text has."""
+    """The number of statements that a text has."""
     try:
         return sum(one is not None for one in sqlglot.parse(text, read=dialect or None))
     except (SqlglotError, RecursionError):
@@ -146,7 +146,7 @@ def changed_by(tree: Tree) -> str:
 
 
 ALONE = "--sql"
-"""Where a statement stands that is given alone, without a file of a workload."""
+"""The place where a statement stands that is given alone, without a file of a workload."""
 _DIALECT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, postgresql)'
 _ONE = "write one statement, and others beside it"
 _PARAMETER = "declare it under parameters: docs/workload.md"

@@ -17,7 +17,7 @@ use crate::tactics::{Address, Tactics};
 /// The names that [`open`] knows.
 pub const ENGINES: [&str; 7] = ["memory", "null", "sqlite", "lmdb", "duckdb", "postgresql", "lode"];
 
-/// How parts and connections lie, where an engine has designs to choose from.
+/// The way in which parts and connections lie, where an engine has designs to choose from.
 #[derive(Debug, Clone, Copy)]
 enum Access {
     Rowid,

@@ -7,7 +7,7 @@ pub use crate::lode::statements::Place as LodePlace;
 use crate::statements::Session;
 use crate::{duckdb, lode, postgresql, sqlite};
 
-/// Where an engine's statements are executed.
+/// The place where an engine's statements are executed.
 pub enum Engine {
     /// A file of `SQLite`'s.
     Sqlite {
@@ -29,7 +29,7 @@ pub enum Engine {
     },
     /// A server of `PostgreSQL`'s.
     Postgresql {
-        /// Where it is, in libpq's form; with the password, if there is one.
+        /// The place where it is, in libpq's form; with the password, if there is one.
         address: String,
         /// The statements that each connection begins with.
         begin: Vec<String>,

@@ -98,7 +98,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// Where the file is.
+    /// The place where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }

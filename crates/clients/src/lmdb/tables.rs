@@ -10,7 +10,7 @@ use super::raw::{Environment, Table, alone, done};
 use super::writer::Writer;
 use crate::error::ClientError;
 
-/// How a table orders its keys and values.
+/// The way in which a table orders its keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// One value of any length for each number.

@@ -1,5 +1,5 @@
-//! Where the database is, for the program: one implementation for each value of the tactic
-//! `place`. All that a driver does is compiled for each, so that neither pays for the other.
+//! The place where the database is, for the program: one implementation for each value of the
+//! tactic `place`. All that a driver does is compiled for each, so that neither pays for the other.
 
 use std::sync::Arc;
 

@@ -27,14 +27,15 @@ const DATA_BYTES: usize = Region::DATA.end - Region::DATA.start;
 const RECORDS: u32 = (DATA_BYTES / RECORD_BYTES) as u32;
 const HISTORIES: u32 = (DATA_BYTES / HISTORY_BYTES) as u32;
 
-/// Where the first page says how many accounts there are, behind the branch and the tellers.
+/// The place in the first page that says how many accounts there are, behind the branch and the
+/// tellers.
 const ACCOUNTS_AT: usize = Region::DATA.start + (1 + TELLERS as usize) * RECORD_BYTES;
 
 /// Pages that are written in one transaction of a load.
 const PAGES_PER_COMMIT: usize = 512;
 
-/// Where everything lies: the branch and the tellers in the first page, then the accounts, then the
-/// ring, each class from a page's begin on.
+/// The place where everything lies: the branch and the tellers in the first page, then the
+/// accounts, then the ring, each class from a page's begin on.
 struct Layout {
     pages: Vec<PageNumber>,
     accounts: u32,
@@ -132,7 +133,7 @@ fn malformed(what: &str) -> ClientError {
     ClientError::Malformed { engine: ENGINE, what: what.to_owned() }
 }
 
-/// Where everything lies, if it was loaded.
+/// The place where everything lies, if it was loaded.
 fn find(pages: &impl PageRead) -> Found<Option<Layout>> {
     let Some([entry]) = loading::files(pages, NAMES)? else { return Ok(None) };
     let all = Region::open(entry.file, entry.root).pages(pages)?;

@@ -11,7 +11,7 @@ use super::ENGINE;
 use crate::error::ClientError;
 use crate::statements::Session;
 
-/// Where statements are executed.
+/// The place where statements are executed.
 pub enum Place {
     /// In the user's thread.
     Here(Arc<Database>),

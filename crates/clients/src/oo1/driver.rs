@@ -30,8 +30,8 @@ pub trait Driver: Transactions {
     /// The engine's name, as [`crate::engines`] knows it.
     const ENGINE: &'static str;
 
-    /// How this engine names a part that the program reached: an id, an address. It holds until
-    /// the next [`Transactions::end`], [`Transactions::commit`] or [`Driver::load`].
+    /// The way in which this engine names a part that the program reached: an id, an address. It
+    /// holds until the next [`Transactions::end`], [`Transactions::commit`] or [`Driver::load`].
     type Handle: Copy;
 
     /// Create the database in place of any other: parts, connections, every access path that the

@@ -23,7 +23,7 @@ const IDS_PER_WRITER: u32 = 1 << 20;
 /// Inserted parts of each writer that are looked at: the last ones, where others were busy too.
 const LOOKED_AT: u32 = 1000;
 
-/// How many users there are and how they behave.
+/// The number of users and how they behave.
 #[derive(Debug, Clone)]
 pub struct Users {
     /// Users that look parts up.

@@ -38,7 +38,7 @@ pub trait Driver: Transactions {
         false
     }
 
-    /// How this engine names a complex assembly that the program reached.
+    /// The way in which this engine names a complex assembly that the program reached.
     type Complex: Copy;
     /// A base assembly.
     type Base: Copy;

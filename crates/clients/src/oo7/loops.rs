@@ -137,7 +137,7 @@ fn t4<C: Driver>(driver: &mut C, visits: &mut Visits) -> Result<u64, ClientError
     Ok(walk.calls)
 }
 
-/// How often the letter stands in a piece of text.
+/// The number of occurrences of the letter in a piece of text.
 #[expect(clippy::naive_bytecount, reason = "a program counts so, on every engine")]
 fn letters(piece: &[u8]) -> u64 {
     piece.iter().filter(|&&byte| byte == LETTER).count() as u64

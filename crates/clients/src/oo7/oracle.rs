@@ -22,7 +22,7 @@ pub struct Oracle {
     database: Database,
     /// With the composite part of each.
     parts: Vec<(Part, u32)>,
-    /// Where the connections of each atomic part lead to.
+    /// The place where the connections of each atomic part lead to.
     connected: Vec<Vec<u32>>,
     composites: Vec<Object>,
     complex: Vec<(Assembly, Option<u32>)>,

@@ -38,11 +38,11 @@ use std::ops::Range;
 
 use crate::oo7::objects::{Kind, Object, Part};
 
-/// Where the module of an assembly lies, and the two references of the class's own.
+/// The place where the module of an assembly lies, and the two references of the class's own.
 pub const MODULE: usize = 24;
 pub const OWN: usize = 32;
 
-/// Where the references of both kinds begin.
+/// The place where the references of both kinds begin.
 pub const REFERENCES: usize = 48;
 
 /// Words of an atomic part that a visit reads, and where its connections' ends begin.
@@ -89,7 +89,7 @@ fn kind_of(head: u64, tail: u64) -> Kind {
     Kind(kind)
 }
 
-/// How many references of each kind follow, of the third word.
+/// The number of references of each kind that follow, of the third word.
 #[inline]
 pub const fn counts(third: u64) -> [usize; 2] {
     [(third >> 16) as u16 as usize, (third >> 32) as u16 as usize]
@@ -185,7 +185,7 @@ pub fn part_in(bytes: &[u8]) -> Option<Part> {
     Some(part_of(words.map(u64::from_le_bytes)))
 }
 
-/// Where its composite part lies.
+/// The place where its composite part lies.
 pub const fn composite_at(fan_out: usize) -> usize {
     TO + 8 * fan_out
 }
@@ -204,7 +204,7 @@ pub fn leaving(bytes: &[u8], fan_out: usize) -> Option<Vec<Leaving>> {
     (0..fan_out).map(each).collect()
 }
 
-/// Where x and y of an atomic part lie in its bytes, and where its date does.
+/// The place where x and y of an atomic part lie in its bytes, and where its date does.
 pub const XY: Range<usize> = 8..16;
 pub const DATE: Range<usize> = 4..8;
 

@@ -22,7 +22,7 @@ use crate::oo7::{Assembly, Kind, Object, Part};
 use crate::outcome::Sent;
 use crate::tactics::Tactics;
 
-/// How the atomic parts at the other ends of connections are reached.
+/// The way in which the atomic parts at the other ends of connections are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reach {
     /// `hop=join`: with their ids, by a join; else after them, each by a statement of its own.

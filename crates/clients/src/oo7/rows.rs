@@ -23,8 +23,8 @@ pub enum Value<'a> {
 /// A function that takes a row.
 pub type Take<'t> = &'t mut dyn FnMut(&[Value<'_>]) -> Result<(), ClientError>;
 
-/// How many objects a relation's rows are made for, each with an id from 1: the object itself, or
-/// the one that the rows belong to.
+/// The number of objects that a relation's rows are made for, each with an id from 1: the object
+/// itself, or the one that the rows belong to.
 pub fn owners(database: &Database, stored: Stored) -> u32 {
     match stored {
         Stored::Module | Stored::Manual => database.modules,

@@ -13,7 +13,7 @@ use crate::oo7::traversal::{Walk, t1};
 use crate::oo7::visits::Visits;
 use crate::outcome::Outcome;
 
-/// How a document begins, and how it begins after T5.
+/// The way in which a document begins, and how it begins after T5.
 pub(super) const BEGINNINGS: [&[u8]; 2] = [b"I am", b"This is"];
 
 /// Dates that the index is requested after an update: those that T3 makes beyond the generated
@@ -135,7 +135,7 @@ pub fn text_undone<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, Clien
     writing(asked, |driver| begin_anew(driver, after, before), |_| Ok(()))
 }
 
-/// Where a component's document begins with one text, make it begin with another.
+/// The place where a component's document begins with one text, make it begin with another.
 fn begin_anew<C: Driver>(driver: &mut C, from: &[u8], to: &[u8]) -> Result<Done, ClientError> {
     let mut done = Done::default();
     let (mut text, mut changed) = (Vec::new(), Vec::new());

@@ -29,7 +29,7 @@ pub use crate::pacing::Pacing;
 use crate::pacing::{self, Queue};
 use crate::users::{Drivers, Ended};
 
-/// How often a transaction is executed again: more often it is an endless one.
+/// The number of times that a transaction is executed again: more often it is an endless one.
 const RUNS_MAX: u32 = 10_000;
 
 /// Users a thousand iterations apart go different ways.

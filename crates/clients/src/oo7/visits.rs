@@ -93,7 +93,7 @@ impl Letters {
     }
 }
 
-/// Where no type is fetched.
+/// The place where no type is fetched.
 pub(super) const NO_KIND: Kind = Kind::of(0);
 
 /// 2^64 divided by the golden ratio, and an odd number without pattern beside it.

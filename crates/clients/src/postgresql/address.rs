@@ -1,4 +1,5 @@
-//! Where a server is and as whom to speak to it. The password is in nothing that can be printed.
+//! The place where a server is and as whom to speak to it. The password is in nothing that can be
+//! printed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ pub struct Server {
     pub database: String,
     /// For servers that request one.
     pub password: Password,
-    /// Where all tables are; it is made by the load, and nothing outside it is touched.
+    /// The place where all tables are; it is made by the load, and nothing outside it is touched.
     pub schema: String,
 }
 

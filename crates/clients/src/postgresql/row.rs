@@ -1,6 +1,6 @@
 //! One row as it lies in the receive buffer: columns are taken in order, nothing is copied.
 
-/// How columns come.
+/// The way in which columns come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// As letters: the simple protocol.

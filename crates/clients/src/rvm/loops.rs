@@ -98,7 +98,7 @@ fn execute<C: Driver>(
     Ok(())
 }
 
-/// Where the transaction of that count puts its record.
+/// The place where the transaction of that count puts its record.
 const fn slot_of(count: u64, ring: u64) -> u32 {
     (count.wrapping_sub(1) % ring) as u32
 }

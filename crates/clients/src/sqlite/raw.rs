@@ -14,7 +14,7 @@ use crate::error::ClientError;
 /// Name of the engine in errors.
 pub const ENGINE: &str = "sqlite";
 
-/// How long a writer waits for another before `SQLite` gives up.
+/// The time that a writer waits for another before `SQLite` gives up.
 const BUSY_MS: c_int = 60_000;
 
 /// An open database file. Opened with NOMUTEX on a thread-safe build, it and its statements may be

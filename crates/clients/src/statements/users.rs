@@ -15,8 +15,9 @@ use crate::pacing::{self, Begin, Pacing, Queue};
 pub struct Request {
     /// The texts, in order. Where one fails, the transaction that is open is rolled back.
     pub texts: Vec<String>,
-    /// How many rows their answers have together; `None` where others may change that meanwhile,
-    /// or where it changes data: then it is asked neither for practice nor to be checked.
+    /// The number of rows that their answers have together; `None` where others may change that
+    /// meanwhile, or where it changes data: then it is asked neither for practice nor to be
+    /// checked.
     pub rows: Option<u64>,
 }
 
@@ -56,7 +57,8 @@ pub struct Asked {
     pub failed: u64,
     /// Why the first of them did.
     pub reason: String,
-    /// How many rows the first wrong answer had, and should have had. Its user asked no more.
+    /// The number of rows that the first wrong answer had, and should have had. Its user asked no
+    /// more.
     pub wrong: Option<(u64, u64)>,
     /// The cost of the statements.
     pub work: Work,

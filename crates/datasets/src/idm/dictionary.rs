@@ -13,7 +13,7 @@ use crate::splitmix::mix;
 const WORDS: u64 = 24_001;
 const WORD_WIDTH: usize = 30;
 const LETTERS: u64 = 26;
-/// How many words begin with s, and where s stands among the letters.
+/// The number of words that begin with s, and where s stands among the letters.
 const WITH_S: u64 = 2_210;
 const S: u64 = 18;
 
@@ -39,7 +39,7 @@ struct Dictionary {
     seed: u64,
 }
 
-/// How many words begin with a letter.
+/// The number of words that begin with a letter.
 fn words_with(letter: u64) -> u64 {
     if letter == S {
         return WITH_S;

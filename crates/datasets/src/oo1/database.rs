@@ -36,8 +36,9 @@ const CONNECTION_DRAWS: u64 = 4;
 /// Draws of a part: type, x, y, build.
 const PART_DRAWS: u64 = 4;
 
-/// Where on the cycle, counted from the seed, the streams begin: the connections at the seed
-/// itself, 12 draws for each of up to 10⁸ parts; then the parts, 4 draws each; then the measures.
+/// The place where on the cycle, counted from the seed, the streams begin: the connections at the
+/// seed itself, 12 draws for each of up to 10⁸ parts; then the parts, 4 draws each; then the
+/// measures.
 const PARTS_STREAM: u64 = FAN_OUT as u64 * CONNECTION_DRAWS * *PARTS_RANGE.end() as u64;
 pub(super) const MEASURES_STREAM: u64 = PARTS_STREAM + PART_DRAWS * *PARTS_RANGE.end() as u64;
 const _: () = assert!(MEASURES_STREAM < CYCLE_DRAWS);

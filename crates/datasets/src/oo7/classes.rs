@@ -18,7 +18,7 @@ const TITLE: Width = Width::Text(texts::TITLE_WIDTH);
 pub(super) struct Class {
     pub(super) name: &'static str,
     declared: &'static [(&'static str, Width)],
-    /// How many objects a database has.
+    /// The number of objects that a database has.
     pub(super) count: fn(&Database) -> u32,
     /// Append an object, by its number from 0.
     pub(super) push: fn(&Database, &mut Draws, u32, &mut Row<'_>),

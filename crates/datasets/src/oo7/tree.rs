@@ -27,7 +27,7 @@ pub const COMPONENTS: u32 = 3;
 /// Draws of all assemblies of a module.
 pub const TREE_DRAWS: u64 = draws_below(1);
 
-/// Where an assembly stands.
+/// The place where an assembly stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Draws of the tree before its own.

@@ -9,7 +9,7 @@ use crate::shuffle::permutation;
 use crate::source::{Cursor, Source};
 use crate::strings::{TEXT_WIDTH, text_1983, text_cyclic_1983};
 
-/// How an attribute follows from the row's random numbers or its number.
+/// The way in which an attribute follows from the row's random numbers or its number.
 #[derive(Clone, Copy)]
 enum Rule {
     Unique1,

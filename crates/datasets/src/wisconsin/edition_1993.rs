@@ -12,7 +12,7 @@ use crate::strings::{TEXT_WIDTH, text_1993, text_cyclic_1993};
 /// Smallest and largest scale.
 const ROWS_RANGE: std::ops::RangeInclusive<u64> = 10..=1_000_000_000;
 
-/// How an attribute follows from unique1, unique2 (the row number) or both.
+/// The way in which an attribute follows from unique1, unique2 (the row number) or both.
 #[derive(Clone, Copy)]
 enum Rule {
     Unique1,

@@ -1,5 +1,5 @@
-//! How tests read a relation's columns, and the property that every relation has: any split gives
-//! the same rows.
+//! The way in which tests read a relation's columns, and the property that every relation has: any
+//! split gives the same rows.
 #![allow(dead_code, reason = "each test program uses some of them")]
 
 use std::sync::Arc;

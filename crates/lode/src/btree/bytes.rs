@@ -20,7 +20,7 @@ impl<'a> Bytes<'a> {
         Self { view, at, count }
     }
 
-    /// How many there are.
+    /// Their number.
     pub const fn count(self) -> usize {
         self.count
     }
@@ -36,7 +36,7 @@ impl<'a> Bytes<'a> {
         word(self.view, self.at + at) & (u64::MAX >> (64 - 8 * there))
     }
 
-    /// Where in the page they begin, and how many there are.
+    /// The place where in the page they begin, and how many there are.
     pub(super) const fn place(self) -> (usize, usize) {
         (self.at, self.count)
     }
@@ -82,7 +82,7 @@ fn key_word(key: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(word)
 }
 
-/// How `count` bytes of a page compare with a key, as byte strings do.
+/// The way in which `count` bytes of a page compare with a key, as byte strings do.
 #[inline]
 pub(super) fn compare(view: View<'_>, at: usize, count: usize, key: &[u8]) -> Ordering {
     let shared = count.min(key.len());

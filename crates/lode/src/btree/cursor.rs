@@ -30,7 +30,7 @@ pub struct Cursor<'p, P> {
     pages: &'p P,
     root: PageNumber,
     direction: Direction,
-    /// Where the range ends in the cursor's direction.
+    /// The place where the range ends in the cursor's direction.
     far: Bound<Vec<u8>>,
     leaf: PageNumber,
     /// The entries still to be copied from the leaf.
@@ -53,7 +53,7 @@ pub(super) struct Rest {
 /// Entries outside the pages.
 struct Copied {
     text: Vec<u8>,
-    /// Where each entry's key begins, where its value does, and where that ends.
+    /// The place where each entry's key begins, where its value does, and where that ends.
     entries: Vec<(u32, u32, u32)>,
 }
 
@@ -171,8 +171,8 @@ impl<'p, P: PageRead> Cursor<'p, P> {
     }
 }
 
-/// How many of the leaf's keys are before a bound. What lies at the bound itself is before it if
-/// `above` and the bound includes it, or if neither.
+/// The number of the leaf's keys that are before a bound. What lies at the bound itself is before
+/// it if `above` and the bound includes it, or if neither.
 pub(super) fn boundary(view: View<'_>, bound: Bound<&[u8]>, above: bool) -> usize {
     let (key, over) = match bound {
         Bound::Included(key) => (key, above),

@@ -1,4 +1,4 @@
-//! Where what lies in a page of a B+tree; drawn in `docs/lode-format.md`.
+//! The places of what lies in a page of a B+tree; drawn in `docs/lode-format.md`.
 
 use crate::page::{self, PAGE_BYTES, PageBytes, PageKind};
 
@@ -12,7 +12,7 @@ pub const VALUE_BYTES_MAX: usize = PAGE_BYTES / 4;
 /// so that 24 would take more pages than there are numbers. A page that claims more is damaged.
 pub(super) const LEVELS_MAX: u8 = 64;
 
-/// How the first of a key's bytes are kept where the search runs.
+/// The way in which the first of a key's bytes are kept where the search runs.
 pub(super) const HEAD_BYTES: usize = 4;
 
 /// Offsets in a page, behind the header.
@@ -69,7 +69,7 @@ const _: () = {
     assert!(2 * (USABLE_BYTES - 3) - (USABLE_BYTES + entry) >= entry);
 };
 
-/// Where the slots begin behind a prefix of that length.
+/// The place where the slots begin behind a prefix of that length.
 #[inline]
 pub(super) const fn slots_at(prefix_bytes: usize) -> usize {
     (offset::PREFIX + prefix_bytes + 3) & !3
@@ -109,7 +109,7 @@ pub(super) fn head(key: &[u8], prefix_bytes: usize) -> u32 {
     u32::from_be_bytes(first)
 }
 
-/// How many bytes two keys share at their beginning.
+/// The number of bytes that two keys share at their beginning.
 pub(super) fn shared_bytes(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
@@ -150,12 +150,12 @@ impl Header {
         Ok(header)
     }
 
-    /// Where a slot begins.
+    /// The place where a slot begins.
     pub const fn slot_at(&self, position: usize) -> usize {
         slots_at(self.prefix_bytes) + position * slot_bytes(self.level)
     }
 
-    /// Where the slots end.
+    /// The place where the slots end.
     pub const fn slots_end(&self) -> usize {
         self.slot_at(self.count)
     }

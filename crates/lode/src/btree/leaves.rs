@@ -21,7 +21,7 @@ pub struct PinnedLeaf {
 }
 
 impl PinnedLeaf {
-    /// How many entries there are; in a range that begins or ends here it may be none.
+    /// The number of entries; in a range that begins or ends here it may be none.
     pub const fn count(&self) -> usize {
         self.values.len()
     }

@@ -74,7 +74,7 @@ fn insert(bytes: &mut PageMut<'_>, position: usize, item: &Item<'_>) -> Result<b
     Ok(true)
 }
 
-/// Where an entry's body lies, and its length, which is 0 if there is none.
+/// The place where an entry's body lies, and its length, which is 0 if there is none.
 fn body(bytes: &PageBytes, header: &Header, position: usize) -> Result<(usize, usize), Corruption> {
     if position >= header.count {
         return Err("it changed under the lock");

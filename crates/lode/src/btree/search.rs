@@ -22,7 +22,7 @@ use super::layout::{
 /// Into how many parts a round of the search splits what is left.
 const WAYS: usize = 4;
 
-/// How many heads before and behind the place are read that interpolation names.
+/// The number of heads read before and behind the place that interpolation names.
 const REACH: usize = 3;
 
 /// Entries read one by one before a range's end is searched for.
@@ -120,7 +120,8 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
         position + (0..size).map(|at| passed(position + at)).sum::<usize>()
     }
 
-    /// How an entry compares with a key whose head is the same; both without the prefix.
+    /// The way in which an entry compares with a key whose head is the same; both without the
+    /// prefix.
     #[inline]
     fn compare(self, position: usize, key: &[u8]) -> Ordering {
         let key_bytes = self.key_bytes(position);
@@ -153,8 +154,8 @@ fn prefix_bytes(view: View<'_>) -> usize {
     usize::from(view.u16(offset::PREFIX_BYTES)).min(KEY_BYTES_MAX)
 }
 
-/// How a page's prefix compares with the beginning of a key; a key that is only a part of the
-/// prefix is below it.
+/// The way in which a page's prefix compares with the beginning of a key; a key that is only a part
+/// of the prefix is below it.
 #[inline]
 fn compare_prefix(view: View<'_>, prefix_bytes: usize, key: &[u8]) -> Ordering {
     if let (1..=8, Some(first)) = (prefix_bytes, key.first_chunk()) {
@@ -166,7 +167,7 @@ fn compare_prefix(view: View<'_>, prefix_bytes: usize, key: &[u8]) -> Ordering {
     compare(view, offset::PREFIX, prefix_bytes, &key[..prefix_bytes.min(key.len())])
 }
 
-/// How many keys of the page are below `key`, and whether it is there itself.
+/// The number of keys of the page that are below `key`, and whether it is there itself.
 #[inline]
 fn find<const SLOT_BYTES: usize>(view: View<'_>, key: &[u8]) -> (usize, bool) {
     let count = count::<SLOT_BYTES>(view);
@@ -203,14 +204,14 @@ fn find<const SLOT_BYTES: usize>(view: View<'_>, key: &[u8]) -> (usize, bool) {
     (low, false)
 }
 
-/// How many keys of a leaf are below `key`, and whether it is there itself.
+/// The number of keys of a leaf that are below `key`, and whether it is there itself.
 #[inline]
 pub(super) fn find_in_leaf(view: View<'_>, key: &[u8]) -> (usize, bool) {
     find::<LEAF_SLOT_BYTES>(view, key)
 }
 
-/// How many keys of a leaf are below `key`, of which so many are known to be: looked for among the
-/// next few first.
+/// The number of keys of a leaf that are below `key`, of which so many are known to be: looked for
+/// among the next few first.
 #[inline]
 pub(super) fn find_in_leaf_from(view: View<'_>, from: usize, key: &[u8]) -> usize {
     let count = leaf_count(view);

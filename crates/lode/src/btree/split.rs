@@ -7,7 +7,7 @@ use crate::page::PAGE_BYTES;
 use super::layout::{Corruption, shared_bytes, slot_bytes};
 use super::unpacked_node::{Item, UnpackedNode};
 
-/// Where a full page is split.
+/// The place where a full page is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bias {
     /// In the middle.

@@ -37,7 +37,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where in the node's text an entry lies: its value follows its key.
+/// The place where in the node's text an entry lies: its value follows its key.
 #[derive(Clone, Copy)]
 struct Entry {
     at: usize,
@@ -152,7 +152,7 @@ impl UnpackedNode {
         unpacked.map_err(|corruption| LodeError::corrupt_page(page, corruption))
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub const fn count(&self) -> usize {
         self.entries.len()
     }

@@ -88,8 +88,8 @@ impl Buffer {
         }
     }
 
-    /// How many clean pages go at a time. Those that a scan brought one after another leave as
-    /// neighbours, by one call of the system for all.
+    /// The number of clean pages that go at a time. Those that a scan brought one after another
+    /// leave as neighbours, by one call of the system for all.
     fn pages_together(&self) -> usize {
         (self.budget.pages_max() / TOGETHER_DIVISOR).clamp(1, TOGETHER_MAX)
     }

@@ -10,8 +10,8 @@ pub(super) type Slot = u32;
 
 const VACANT: PageNumber = PageNumber::MAX;
 
-/// How many pages may be in memory. A thread acquires a permit before it brings a page in, so the
-/// cap holds at any moment.
+/// The number of pages that may be in memory. A thread acquires a permit before it brings a page
+/// in, so the cap holds at any moment.
 pub(super) struct FrameBudget {
     pages_max: usize,
     pages_free: AtomicUsize,
@@ -125,7 +125,7 @@ impl FrameBudget {
         (page != VACANT).then_some(page)
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub(super) const fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -135,7 +135,7 @@ impl FrameBudget {
         (0..self.slots.len() as Slot).filter_map(|slot| Some((slot, self.page_in(slot)?)))
     }
 
-    /// How many pages are resident.
+    /// The number of pages that are resident.
     pub(super) fn pages_resident(&self) -> usize {
         self.slots.len() - self.vacant.lock().expect("nothing panics under this lock").len()
     }

@@ -13,7 +13,7 @@ use crate::page::{PAGE_BYTES, PageNumber};
 /// Pages in a huge page.
 const HUGE_PAGES: u64 = (2 << 20) / PAGE_BYTES as u64;
 
-/// How far the reservations are backed so.
+/// The extent to which the reservations are backed so.
 pub(super) struct Huge {
     /// Memory pages that the cap has room for; 0 without the tactic.
     budget_pages: AtomicU64,
@@ -27,7 +27,7 @@ impl Huge {
     }
 }
 
-/// How many pages from the first on are to be backed: all of a volume, or none.
+/// The number of pages from the first on that are to be backed: all of a volume, or none.
 const fn backed(pages_total: PageNumber, budget_pages: u64) -> PageNumber {
     let whole = (pages_total as u64).next_multiple_of(HUGE_PAGES);
     if whole <= budget_pages { whole as PageNumber } else { 0 }

@@ -32,7 +32,7 @@ impl Frames {
         Self { buffer: Arc::downgrade(buffer), lendable }
     }
 
-    /// How many frames are lent at most.
+    /// The number of frames that are lent at most.
     pub const fn lendable(&self) -> usize {
         self.lendable
     }

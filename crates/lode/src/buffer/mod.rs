@@ -65,7 +65,7 @@ const GROWTH_PAGES: PageNumber = 64;
 /// A run that is read ahead takes at most this part of the cache.
 const READ_AHEAD_DIVISOR: usize = 4;
 
-/// How a buffer works; nothing of it can be changed later.
+/// The way in which a buffer works; nothing of it can be changed later.
 #[derive(Debug, Clone)]
 pub struct BufferOptions {
     /// Memory for pages; never exceeded. At least 16 pages' worth.
@@ -78,7 +78,7 @@ pub struct BufferOptions {
     /// missed after another; 0 and 1 for the page alone. A run takes at most a quarter of the
     /// cache.
     pub read_ahead_pages: u32,
-    /// How large the volume may become: addresses are reserved for so many pages, memory is not.
+    /// The largest size of the volume: addresses are reserved for so many pages, memory is not.
     pub pages_max: PageNumber,
 }
 
@@ -98,7 +98,7 @@ pub struct Buffer {
     disk: Arc<dyn Disk>,
     write_back: OnceLock<Weak<dyn WriteBack>>,
     pages_total: AtomicU32,
-    /// How many pages the volume durably has, as far as that is known.
+    /// The number of pages that the volume durably has, as far as that is known.
     growing: Mutex<PageNumber>,
     /// Of the volume, whatever disk it is on.
     syncs: Syncs,
@@ -311,7 +311,7 @@ impl Buffer {
         }
     }
 
-    /// How many pages the volume has.
+    /// The number of pages that the volume has.
     pub fn pages_total(&self) -> PageNumber {
         self.pages_total.load(Ordering::Acquire)
     }

@@ -62,14 +62,14 @@ impl Buffer {
         }
     }
 
-    /// Where a page lies that the caller has pinned, until it lets go of it.
+    /// The place where a page lies that the caller has pinned, until it lets go of it.
     #[inline]
     pub(crate) fn pinned_bytes(&self, page: PageNumber) -> *const PageBytes {
         debug_assert!(self.state_of(page).load().has_readers(), "the caller has pinned it");
         self.pages.page(page).cast()
     }
 
-    /// How many pages readers have pinned.
+    /// The number of pages that readers have pinned.
     pub(super) fn pages_pinned(&self) -> usize {
         self.pinned.0.load(Ordering::Relaxed)
     }

@@ -149,7 +149,7 @@ impl Recency {
         last.store(now | if ahead { AHEAD } else { 0 }, Ordering::Relaxed);
     }
 
-    /// How many places on the list there are.
+    /// The number of places on the list.
     #[cfg(test)]
     pub(super) fn listed(&self) -> usize {
         self.order.lock().expect("nothing panics under this lock").len()

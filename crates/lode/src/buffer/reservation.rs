@@ -75,7 +75,8 @@ impl Reservation {
         }
     }
 
-    /// Where a page begins; one beyond the reservation has an address that must not be used.
+    /// The place where a page begins; one beyond the reservation has an address that must not be
+    /// used.
     #[inline]
     pub(super) fn page(&self, page: PageNumber) -> *mut u8 {
         self.start.as_ptr().wrapping_add(page as usize * PAGE_BYTES)

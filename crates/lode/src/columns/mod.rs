@@ -37,7 +37,7 @@ pub const PAGES_MAX: usize = (PAGE_BYTES - header_offset::PAGES) / size_of::<Pag
 /// Bytes of values in a page.
 pub const VALUE_BYTES: usize = PAGE_BYTES - VALUES_AT;
 
-/// Where the values of a page begin.
+/// The place where the values of a page begin.
 pub const VALUES_AT: usize = 64;
 
 /// The values of the header's `level`.

@@ -16,7 +16,7 @@ pub struct Shape {
 pub struct Column {
     /// Bytes of a value.
     pub width: usize,
-    /// Where its value begins in a row.
+    /// The place where its value begins in a row.
     pub offset: usize,
     /// The place of its first page in the list of its chunk's pages.
     pub place: usize,
@@ -27,16 +27,16 @@ pub struct Column {
 pub(super) struct Piece {
     /// The page's place in the list of the chunk's pages.
     pub place: usize,
-    /// Where the piece begins in the page.
+    /// The place where the piece begins in the page.
     pub at: usize,
-    /// Where it begins in the row.
+    /// The place where it begins in the row.
     pub from: usize,
     /// Its length.
     pub bytes: usize,
 }
 
 impl Column {
-    /// How many pages its values at the first so many positions take.
+    /// The number of pages that its values at the first so many positions take.
     pub fn pages(self, rows: usize) -> usize {
         (rows * self.width).div_ceil(VALUE_BYTES)
     }
@@ -92,7 +92,7 @@ impl Shape {
         &self.columns
     }
 
-    /// How many rows a chunk has room for.
+    /// The number of rows that a chunk has room for.
     pub const fn rows(&self) -> usize {
         self.rows
     }

@@ -45,7 +45,7 @@ pub struct Counters {
     pub log: log::Counters,
     /// In the lock table.
     pub locks: LockCounters,
-    /// How often a range was said before it was written: `log=set-range`.
+    /// The number of times that a range was said before it was written: `log=set-range`.
     pub ranges_said: u64,
 }
 
@@ -72,7 +72,7 @@ impl Database {
         if is_mirrored { tactics } else { Tactics { mirror: Mirroring::Off, ..tactics } }
     }
 
-    /// How its copies are; `None` if it is not mirrored.
+    /// The way in which its copies are; `None` if it is not mirrored.
     pub fn mirror(&self) -> Option<MirrorReport> {
         self.mirror.as_ref().map(|mirror| mirror.report())
     }

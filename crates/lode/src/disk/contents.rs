@@ -167,7 +167,7 @@ impl Patch {
         self.offset
     }
 
-    /// How many bytes it has.
+    /// The number of bytes that it has.
     pub(super) const fn count(&self) -> usize {
         self.count
     }
@@ -198,9 +198,9 @@ const fn mixed(number: u64) -> u64 {
 /// The part of a range of bytes that lies in one chunk.
 struct Piece {
     chunk: usize,
-    /// Where it begins in the chunk.
+    /// The place where it begins in the chunk.
     at: usize,
-    /// Where it begins in the range.
+    /// The place where it begins in the range.
     from: usize,
     count: usize,
 }

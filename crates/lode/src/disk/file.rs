@@ -19,9 +19,9 @@ use crate::owner::Owner;
 /// Bytes written at once where zeros must be written because the file system cannot allocate.
 const ZEROS_BYTES: usize = 256 * 1024;
 
-/// How often, and how long apart, a lock is requested that somebody has. A process that was killed
-/// may have it for some milliseconds after it is gone: where it has read through `io_uring`, the
-/// kernel lets go of its files later.
+/// The number of times, and the time between them, that a lock is requested that somebody has. A
+/// process that was killed may have it for some milliseconds after it is gone: where it has read
+/// through `io_uring`, the kernel lets go of its files later.
 const LOCK_TRIES: u32 = 60;
 
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
@@ -32,7 +32,7 @@ struct Zeros([u8; ZEROS_BYTES]);
 
 static ZEROS: Zeros = Zeros([0; ZEROS_BYTES]);
 
-/// How a file is to be opened.
+/// The way in which a file is to be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     /// It must not be there yet.

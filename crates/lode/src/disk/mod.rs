@@ -28,10 +28,10 @@ pub(crate) use tests::test_folder;
 /// A sequence of bytes that outlives the program once it is synced: a file, or something that
 /// behaves like one. Shared by threads; each call is whole (no short reads or writes).
 ///
-/// Where a disk is direct, offsets, lengths and buffers must be multiples of 4096; the engine does
+/// If a disk is direct, offsets, lengths and buffers must be multiples of 4096; the engine does
 /// this on every disk.
 pub trait Disk: Send + Sync {
-    /// How many bytes there are.
+    /// The number of bytes.
     fn len_bytes(&self) -> io::Result<u64>;
 
     /// Fill all of `into`; [`io::ErrorKind::UnexpectedEof`] where the bytes end before.

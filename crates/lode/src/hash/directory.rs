@@ -27,7 +27,7 @@ mod offset {
 const _: () = assert!(offset::CELLS == HEADER_BYTES);
 const _: () = assert!(offset::CELLS + CELLS * 4 <= PAGE_BYTES);
 
-/// Where a hash's bucket is.
+/// The place where a hash's bucket is.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// Bits that the directory distinguishes.

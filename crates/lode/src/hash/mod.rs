@@ -36,7 +36,7 @@ use crate::page::{FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
-/// Where a value lies: its page and its offset there, a multiple of 8.
+/// The place where a value lies: its page and its offset there, a multiple of 8.
 /// Until the index is changed.
 pub type Cell = (PageNumber, usize);
 

@@ -139,7 +139,7 @@ pub(super) fn count(bytes: &PageBytes) -> usize {
     usize::from(u16_at(bytes, page::offset::COUNT))
 }
 
-/// How many first bits all hashes in the bucket share.
+/// The number of first bits that all hashes in the bucket share.
 pub(super) fn depth(bytes: &PageBytes) -> u32 {
     u32::from(bytes[page::offset::LEVEL])
 }
@@ -246,7 +246,7 @@ pub(super) const fn behind(group: usize) -> usize {
     if group + 1 == GROUPS { 0 } else { group + 1 }
 }
 
-/// Where a slot begins in the page.
+/// The place where a slot begins in the page.
 #[inline]
 pub(super) const fn slot_at(slot: usize) -> usize {
     offset::SLOTS + slot * SLOT_BYTES

@@ -9,7 +9,7 @@ use crate::page::{self, PageNumber};
 use crate::pages::{PageRead, Pinned};
 use crate::slotted;
 
-/// Where a record lies in its page.
+/// The place where a record lies in its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordPlace {
     /// The record's id: of a record that has moved here from another page, the id there.

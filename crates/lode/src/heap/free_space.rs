@@ -1,4 +1,4 @@
-//! Where a heap has room.
+//! The place where a heap has room.
 //!
 //! Records go into the *current* page until one does not fit. Then the page is put on the list of
 //! its class of room, and another becomes current: one from a list whose every page has enough, or

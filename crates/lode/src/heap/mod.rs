@@ -156,7 +156,7 @@ impl Heap {
         }
     }
 
-    /// Where a record begins that lies in its own page.
+    /// The place where a record begins that lies in its own page.
     #[inline]
     fn home(self, view: View<'_>, id: RecordId, tag: u64) -> Option<usize> {
         match self.see(view, id.slot, tag, &mut |_, at, _| at) {
@@ -317,7 +317,7 @@ impl Heap {
         all.into_iter().try_for_each(|page| pages.free(page))
     }
 
-    /// Where the record of an id lies if it has moved.
+    /// The place where the record of an id lies if it has moved.
     fn relocated_place(self, pages: &impl PageRead, id: RecordId) -> Result<Option<RecordId>> {
         let tag = tag(id, pages.salt());
         let seen = pages.read(id.page, |view| self.see(view, id.slot, tag, &mut |_, _, _| ()));
@@ -353,7 +353,7 @@ impl Heap {
 
 const GONE: Corruption = Corruption("a slot does not hold what leads to it");
 
-/// Where in its page the record lies that is in a slot, behind its tag.
+/// The place where in its page the record lies that is in a slot, behind its tag.
 fn record_in(bytes: &PageBytes, place: RecordId) -> Result<Range<usize>> {
     let found = || {
         let record = slotted::find_in(bytes, place.slot)?.ok_or(GONE)?;
@@ -374,7 +374,7 @@ fn owner(tagged: &[u8], key: u64) -> Option<RecordId> {
     id_of(u64::from_le_bytes(*tagged.first_chunk()?), key)
 }
 
-/// Where the record begins that is in a slot, and its length, if it carries that tag.
+/// The place where the record begins that is in a slot, and its length, if it carries that tag.
 #[inline]
 fn content(view: View<'_>, record: slotted::Record, tag: u64) -> Option<(usize, usize)> {
     let len = record.len.checked_sub(TAG_BYTES)?;

@@ -36,7 +36,7 @@ impl Reference {
         Self::new(id, 0)
     }
 
-    /// Where the record's tag began.
+    /// The place where the record's tag began.
     #[inline]
     pub const fn tag_at(self) -> u16 {
         (self.0 >> Self::SHIFT) as u16
@@ -82,7 +82,7 @@ impl Heap {
     /// record begins, and not its length. `None` says nothing, [`Heap::read_at`] does: the record
     /// may lie elsewhere, or its page not be in memory.
     ///
-    /// Where the tactics do not swizzle, the record is found by its slot.
+    /// If the tactics do not swizzle, the record is found by its slot.
     #[expect(clippy::inline_always, reason = "what is read at should stay in registers")]
     #[inline(always)]
     pub fn try_read_at<R>(

@@ -10,10 +10,10 @@
 //!      +------------------------------------ next ----------------------------------+
 //! ```
 //!
-//! Where these words lie in the records is the caller's choice ([`LinkField`]), so that a record
-//! can be in several lists: OO1's connection is a child of its `from` part and of its `to` part.
-//! The paper's part holds the first child only; the last one beside it makes an append cheap, and
-//! keeps children in the order in which they were linked.
+//! The place where these words lie in the records is the caller's choice ([`LinkField`]), so that a
+//! record can be in several lists: OO1's connection is a child of its `from` part and of its `to`
+//! part. The paper's part holds the first child only; the last one beside it makes an append cheap,
+//! and keeps children in the order in which they were linked.
 //!
 //! To follow a link is to read one record, which is one page unless the record has moved. To append
 //! changes the parent, the new child and the last one. To unlink walks to the child before, as
@@ -55,7 +55,7 @@ pub const LINK_BYTES: usize = 16;
 const _: () = assert!(offset::LAST + size_of::<u64>() == LINK_BYTES);
 const _: () = assert!(offset::NEXT + size_of::<u64>() == LINK_BYTES);
 
-/// Where the links of a list lie in the records of parents and of children.
+/// The place where the links of a list lie in the records of parents and of children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkField {
     parent_at: usize,
@@ -135,11 +135,11 @@ fn words(view: View<'_>, at: usize, len: usize, link_at: usize) -> slotted::Resu
 /// Lists of one kind: each record of one heap has one, with records of another (or the same) heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Links {
-    /// Where the parents are.
+    /// The place where the parents are.
     pub parents: Heap,
-    /// Where the children are.
+    /// The place where the children are.
     pub children: Heap,
-    /// Where their links lie.
+    /// The place where their links lie.
     pub field: LinkField,
 }
 

@@ -24,7 +24,7 @@ use queue::{Claim, Queue};
 /// A transaction's number: later ones have higher ones.
 pub type TransactionNumber = u64;
 
-/// How something is locked.
+/// The way in which something is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// With others who only read.
@@ -44,7 +44,7 @@ pub enum Resource {
     Page(PageNumber),
 }
 
-/// How often locks made somebody wait, since the database was opened.
+/// The number of times that locks made somebody wait, since the database was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LockCounters {
     /// Locks that were not to be had at once.

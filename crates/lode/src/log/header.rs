@@ -13,7 +13,7 @@ use super::blocks::{BLOCK_BYTES, Blocks};
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 
-/// Where the records begin in the file.
+/// The place where the records begin in the file.
 pub(super) const RECORDS_OFFSET: u64 = BLOCK_BYTES as u64;
 
 /// The first position of a new log: no record is at 0, which means "never logged" in a page.
@@ -47,7 +47,7 @@ pub(super) struct Header {
     pub epoch: u64,
     /// The position that [`RECORDS_OFFSET`] stands for.
     pub first: Lsn,
-    /// Where recovery begins to read.
+    /// The place where recovery begins to read.
     pub checkpoint: Lsn,
     /// The volume's.
     pub identity: [u8; 16],
@@ -59,7 +59,7 @@ impl Header {
         Self { epoch: 1, first: FIRST_LSN, checkpoint: FIRST_LSN, identity }
     }
 
-    /// Where a position lies in the file.
+    /// The place where a position lies in the file.
     pub const fn offset_of(&self, lsn: Lsn) -> u64 {
         lsn.0 - self.first.0 + RECORDS_OFFSET
     }

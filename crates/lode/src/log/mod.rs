@@ -203,7 +203,7 @@ impl Log {
         self.lock().header.epoch
     }
 
-    /// Where recovery begins to read.
+    /// The place where recovery begins to read.
     pub fn checkpoint(&self) -> Lsn {
         self.lock().header.checkpoint
     }

@@ -15,7 +15,7 @@ use crate::page::{PAGE_BYTES, PageBytes};
 /// All that can be said of a page.
 pub const WHOLE: Range<usize> = FIRST_BYTE..PAGE_BYTES;
 
-/// Where a range begins, and its length.
+/// The place where a range begins, and its length.
 type Place = (u16, u16);
 
 const _: () = assert!(PAGE_BYTES <= u16::MAX as usize);
@@ -51,7 +51,7 @@ impl Ranges {
         (at < range.end).then(|| (at as u16, (range.end - at) as u16))
     }
 
-    /// How many there are.
+    /// Their number.
     pub const fn count(&self) -> usize {
         self.places.len()
     }

@@ -15,7 +15,8 @@ const AHEAD_BYTES: usize = 256 * 1024;
 /// The bytes that are read first: everything, of a log that was closed.
 const FIRST_BYTES: usize = SEARCH_BYTES as usize + 2 * RECORD_BYTES_MAX;
 
-/// How far behind the end of whole records others are looked for: several of the longest.
+/// The distance behind the end of whole records within which others are looked for: several of the
+/// longest.
 const SEARCH_BYTES: u64 = 4 * RECORD_BYTES_MAX as u64;
 
 /// Enough for any one record, wherever in a block it begins.
@@ -68,7 +69,7 @@ impl Reader {
         })
     }
 
-    /// Where the next record begins, if there is one: at the end, where the log ends.
+    /// The place where the next record begins, if there is one: at the end, where the log ends.
     pub const fn position(&self) -> Lsn {
         self.next
     }

@@ -1,4 +1,4 @@
-//! How one page differs from another: the runs of bytes that changed.
+//! The way in which one page differs from another: the runs of bytes that changed.
 //!
 //! The pages are compared in words of 64 bits, and two runs with less than four equal words
 //! between them are written as one, as Rhino does it (Saito and Bershad, USENIX 1998). The header's
@@ -83,7 +83,7 @@ impl Runs {
         (rest.len() < WORD_BYTES).then(|| Self { count, bytes: bytes[..used].to_vec() })
     }
 
-    /// How many there are.
+    /// Their number.
     pub const fn count(&self) -> u32 {
         self.count
     }

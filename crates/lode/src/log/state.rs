@@ -65,7 +65,7 @@ impl State {
         error
     }
 
-    /// Where the record at `lsn` ends, or what was written if that is later.
+    /// The place where the record at `lsn` ends, or what was written if that is later.
     pub fn end_of(&self, lsn: Lsn) -> Lsn {
         if lsn < self.written {
             return self.written;

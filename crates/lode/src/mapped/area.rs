@@ -33,7 +33,7 @@ pub(crate) struct Area {
     watch: Watch,
 }
 
-/// How stores are found.
+/// The way in which stores are found.
 enum Watch {
     /// They are not.
     Nothing,
@@ -43,7 +43,7 @@ enum Watch {
     Kernel(Scanned),
 }
 
-/// Where an area lies.
+/// The place where an area lies.
 #[derive(Debug, Clone, Copy)]
 struct Addresses {
     /// The guard page in front.
@@ -99,12 +99,12 @@ impl Area {
         Ok(())
     }
 
-    /// How many pages it has.
+    /// The number of pages that it has.
     pub(crate) const fn pages(&self) -> usize {
         self.addresses.pages
     }
 
-    /// Where its first page begins.
+    /// The place where its first page begins.
     pub(crate) const fn start(&self) -> *mut u8 {
         self.addresses.first()
     }

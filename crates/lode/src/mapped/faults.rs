@@ -43,7 +43,7 @@ struct Slot {
     taken: AtomicBool,
     /// Handlers that look at it now.
     users: AtomicUsize,
-    /// Where its pages begin, 0 for none.
+    /// The place where its pages begin, 0 for none.
     start: AtomicUsize,
     pages: AtomicUsize,
     /// The finding about each page.

@@ -50,7 +50,7 @@ pub struct MirroredDisk {
 /// The state of one copy's device.
 #[derive(Default)]
 struct Arm {
-    /// Where its last read ended.
+    /// The place where its last read ended.
     place: AtomicU64,
     under_way: AtomicU32,
     reads: AtomicU64,
@@ -70,12 +70,12 @@ impl MirroredDisk {
         Arc::new(Self { pair, files, holds, policy, at_once, read_only, gate, arms })
     }
 
-    /// How many reads a copy was given.
+    /// The number of reads that a copy was given.
     pub(super) fn reads(&self, side: Side) -> u64 {
         self.arms[side].reads.load(Ordering::Relaxed)
     }
 
-    /// How far a copy has been filled.
+    /// The progress of filling a copy.
     pub(super) fn filled_bytes(&self) -> u64 {
         match self.gate.cursor() {
             COMPLETE => self.len_bytes().unwrap_or(0),
@@ -366,7 +366,7 @@ impl Disk for MirroredDisk {
         self.on_each(self.at_once != AtOnce::Never, |file, _| file.sync())
     }
 
-    /// Where one copy has no room, the others give back what they took: nothing was missed, and
+    /// If one copy has no space, the others give back what they took: nothing was missed, and
     /// the caller gets the error of a full disk as any other.
     fn set_len(&self, len_bytes: u64) -> io::Result<()> {
         let _writing = self.gate.write(0..u64::MAX);

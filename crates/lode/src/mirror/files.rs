@@ -1,5 +1,5 @@
-//! Where the files of both copies lie, and what of them can be reported without opening the
-//! database.
+//! The place where the files of both copies lie, and what of them can be reported without opening
+//! the database.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) struct MirroredFiles {
     first: PathBuf,
 }
 
-/// How files are opened.
+/// The way in which files are opened.
 type Open = fn(&Path, Opening) -> Result<Arc<dyn Disk>>;
 
 /// The state of a copy that nobody has open.
@@ -175,7 +175,7 @@ impl MirroredFiles {
         }
     }
 
-    /// Where the second copy lies.
+    /// The place where the second copy lies.
     fn folder(&self) -> PathBuf {
         with_ending(&self.first, "-mirror")
     }

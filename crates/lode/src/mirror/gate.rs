@@ -26,8 +26,8 @@ struct State {
 pub struct Writing<'a> {
     gate: &'a Gate,
     range: Range<u64>,
-    /// How far the copying had come when the write began: it cannot come into the write's range
-    /// before this ends.
+    /// The extent to which the copying had come when the write began: it cannot come into the
+    /// write's range before this ends.
     pub cursor: u64,
 }
 

@@ -64,7 +64,7 @@ pub struct Mirror {
     copying: Mutex<()>,
 }
 
-/// How the copies are, and what was done with them since they were opened.
+/// The way in which the copies are, and what was done with them since they were opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MirrorReport {
     /// Counts the changes of who is in step.
@@ -76,7 +76,7 @@ pub struct MirrorReport {
     pub mended: u64,
 }
 
-/// How one copy is.
+/// The way in which one copy is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyReport {
     /// `in step`, `being filled` or `gone`.
@@ -104,14 +104,14 @@ impl Mirror {
     ///
     /// # Errors
     ///
-    /// Where the other cannot go on alone.
+    /// If the other cannot go on alone.
     pub fn take_down(&self, side: Side) -> Result<()> {
         let down = io::Error::other("it was taken down");
         let failed = |source| LodeError::io("taking a copy of the mirror down", source);
         self.pair.lose(side, &down, || true).map_err(failed)
     }
 
-    /// How the copies are now.
+    /// The way in which the copies are now.
     pub fn report(&self) -> MirrorReport {
         let (epoch, why) = self.pair.reported();
         let copies = SIDES.map(|side| CopyReport {

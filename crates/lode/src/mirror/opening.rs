@@ -53,7 +53,7 @@ impl Found {
 /// Makes the files of a copy anew, to be filled.
 pub type Attach = dyn Fn(Side) -> Result<CopyDisks> + Send + Sync;
 
-/// How the copies are to be used.
+/// The way in which the copies are to be used.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
     /// Which is read.
@@ -101,7 +101,7 @@ fn opened(
     opened_with(pair, data, None, wish, attach)
 }
 
-/// Where the logs were not made alike, because nothing may be written, one of them is read.
+/// If the logs were not made alike, because nothing may be written, one of them is read.
 fn opened_with(
     pair: Pair,
     data: &[Option<[Arc<dyn Disk>; 2]>; 2],
@@ -159,7 +159,7 @@ impl Known {
     }
 }
 
-/// How far the log of a copy reaches, and its epoch.
+/// The end of the log of a copy, and its epoch.
 type Reach = (Lsn, u64);
 
 /// The disks of the copies that are in step.
@@ -272,7 +272,7 @@ fn in_step(known: Known, path: &Path, wish: Wish, attach: Box<Attach>) -> Result
     Ok(opened(pair, &known.data, wish, attach))
 }
 
-/// How far a copy's log reaches, if the copy can be used.
+/// The extent to which a copy's log reaches, if the copy can be used.
 fn probe([volume, log]: &[Arc<dyn Disk>; 2], identity: [u8; 16], path: &Path) -> Result<Reach> {
     let superblock = Superblock::open(&**volume, path, false)?;
     if superblock.identity != identity {

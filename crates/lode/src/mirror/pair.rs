@@ -9,7 +9,7 @@ use super::{SIDES, Side, name_of};
 use crate::error::{LodeError, Result};
 use crate::sync::{Mutex, MutexGuard};
 
-/// How a copy stands, for those who read and write.
+/// The way in which a copy stands, for those who read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Standing {
@@ -98,7 +98,7 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// Where no copy is left that can.
+    /// If no copy is left that can.
     pub fn say_again(&self) -> Result<()> {
         let is_mirrored = SIDES.iter().all(|&side| self.standing(side).is_live());
         let claim = if is_mirrored { Claim::Both } else { Claim::Alone };
@@ -128,7 +128,7 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// Where the other is gone or cannot say so: then no copy has what the call did. Also where
+    /// If the other is gone or cannot say so: then no copy has what the call did. Also where
     /// this one may say that it is alone, because an earlier loss of the other came to nothing.
     pub fn lose(
         &self,
@@ -179,7 +179,7 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// Where it has failed a call meanwhile, or a state cannot be written; it is gone then.
+    /// If it has failed a call meanwhile, or a state cannot be written; it is gone then.
     pub fn end_filling(&self, side: Side) -> Result<()> {
         let mut known = self.lock();
         if self.standing(side) != Standing::Filling {

@@ -16,7 +16,7 @@ pub(crate) struct CountingPages {
     counts: Cell<Counts>,
 }
 
-/// How many pages were used how, since these were taken last.
+/// The number of pages that were used how, since these were taken last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     /// Read, and waited for.

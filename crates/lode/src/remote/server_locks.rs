@@ -52,7 +52,7 @@ impl ServerLocks {
         Ok((position, stale))
     }
 
-    /// Where the transaction is known, and as what.
+    /// The place where the transaction is known, and as what.
     pub(super) fn name(&self) -> Result<(Shared, u32)> {
         let Session { connection, slot } = self.session()?;
         Ok((connection, slot))

@@ -1,4 +1,4 @@
-//! Where clients come in: how many at once, and what is said to those who cannot.
+//! The place where clients come in: how many at once, and what is said to those who cannot.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,8 +17,8 @@ use crate::wire::{Refusal, Reply};
 /// Clients' connections at once: below the number of files that a process may open by default.
 const CONNECTIONS_MAX: usize = 512;
 
-/// How long nobody is let in after the system had nothing left for a connection: a client that
-/// connects meanwhile waits, and the others are served.
+/// The time for which nobody is let in after the system had nothing left for a connection: a client
+/// that connects meanwhile waits, and the others are served.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The door of a server.

@@ -104,7 +104,7 @@ impl Server {
         Ok(Self { owner: Owner::here(), door, mirror, accepting, ending })
     }
 
-    /// Where it listens.
+    /// The place where it listens.
     pub fn address(&self) -> &Address {
         self.door.address()
     }

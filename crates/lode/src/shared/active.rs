@@ -8,8 +8,8 @@ use crate::lock::numbers::NumberMap;
 use crate::log::Lsn;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
-/// How long a beginning transaction stands back for the log to begin anew: longer than short
-/// transactions take. Bounded, because the transaction it waits for may in turn wait for this
+/// The time for which a beginning transaction stands back for the log to begin anew: longer than
+/// short transactions take. Bounded, because the transaction it waits for may in turn wait for this
 /// thread.
 const STAND_BACK: Duration = Duration::from_millis(20);
 
@@ -23,7 +23,7 @@ pub(crate) struct Active {
 /// The transactions that run, and since when.
 #[derive(Default)]
 pub(crate) struct Writers {
-    /// Where the log ended when each began.
+    /// The place where the log ended when each began.
     pub(crate) begun: NumberMap<TransactionNumber, Lsn>,
     /// The log is so long that it should begin anew, for which nobody may run.
     pub(crate) wanted_none: bool,

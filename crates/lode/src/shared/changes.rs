@@ -38,7 +38,7 @@ pub(crate) struct Changes {
 pub(super) struct Table {
     /// Pages that a running transaction has changed.
     pub(super) changed: NumberMap<PageNumber, Changed>,
-    /// How many of these a transaction has begun.
+    /// The number of these that a transaction has begun.
     pub(super) begun: usize,
     /// Begun pages of which the log may not have been reported. Some may be nobody's any more.
     pub(super) untold: Vec<PageNumber>,
@@ -51,7 +51,7 @@ pub(super) struct Table {
     pub(super) unwritten: PageSet,
     /// `bulk=logged`: what begun pages become is going to be logged.
     begun_is_logged: bool,
-    /// How often a range was said (`log=set-range`), since the database was opened.
+    /// The number of times that a range was said (`log=set-range`), since the database was opened.
     pub(super) ranges_said: u64,
     /// Shadows of transactions that ended: memory that was given back and requested again would
     /// cost a page fault for each page that the next one changes.
@@ -86,7 +86,7 @@ pub(crate) struct Changed {
     pub(crate) logged: bool,
 }
 
-/// How much of a page may have been changed and not logged.
+/// The share of a page that may have been changed and not logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unlogged {
     /// Nothing.

@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) allocation_hints: Mutex<NumberMap<FileNumber, PageNumber>>,
     /// Taken by the thread that makes a checkpoint.
     pub(crate) checkpointing: Mutex<()>,
-    /// Where the log ended after the last checkpoint.
+    /// The place where the log ended after the last checkpoint.
     pub(crate) checkpoint_end: AtomicU64,
 }
 

@@ -63,7 +63,7 @@ impl Changes {
         Ok(())
     }
 
-    /// How often a range was said since the database was opened.
+    /// The number of times that a range was said since the database was opened.
     pub(crate) fn ranges_said(&self) -> u64 {
         self.table().ranges_said
     }

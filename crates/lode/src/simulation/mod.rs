@@ -97,7 +97,7 @@ fn no_history_loses_what_was_acknowledged() {
     }
 }
 
-/// How many histories it takes to see that a disk lies.
+/// The number of histories that it takes to see that a disk lies.
 fn histories_until_seen(lie: Lie, mirrored: bool) -> Option<u64> {
     let seeds = 1..=HISTORIES;
     let is_seen = |seed| play(seed, Some(lie), mirrored, &mut Seen::default()).is_some();

@@ -74,7 +74,7 @@ impl Version {
     }
 }
 
-/// How far a transaction has come.
+/// The extent to which a transaction has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// It has not asked to be committed. Nothing of it may be seen by anybody, ever.

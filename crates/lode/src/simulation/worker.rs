@@ -282,7 +282,7 @@ impl Worker {
         Ok(())
     }
 
-    /// How a transaction ended that asked to be committed.
+    /// The way in which a transaction ended that asked to be committed.
     fn note(&self, writer: Writer, outcome: &Result<()>) {
         let mut model = self.shared.model.borrow_mut();
         match outcome {

@@ -45,7 +45,7 @@ fn fill(bytes: &mut PageMut<'_>, place: Record, record: &[u8]) {
     bytes.clear(place.at + place.len..place.end());
 }
 
-/// How a change of a record went.
+/// The way in which a change of a record went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
     /// Done; the record lies there now.

@@ -39,8 +39,8 @@ pub mod offset {
     pub const OWN: usize = 40;
 }
 
-/// Where the first record lies: at a processor's cache line, so that records of a multiple of its
-/// length take no more lines than they must.
+/// The place where the first record lies: at a processor's cache line, so that records of a
+/// multiple of its length take no more lines than they must.
 pub const RECORDS_AT: usize = 64;
 
 /// Records lie at multiples of this and take multiples of it, so that fields within them can be
@@ -83,7 +83,7 @@ impl Corruption {
 /// The result of these functions.
 pub type Result<T, E = Corruption> = std::result::Result<T, E>;
 
-/// Where a record lies in its page.
+/// The place where a record lies in its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Offset in the page, a multiple of 8.
@@ -130,7 +130,7 @@ const fn span(len: usize) -> usize {
     if len == 0 { ALIGNMENT_BYTES } else { len.next_multiple_of(ALIGNMENT_BYTES) }
 }
 
-/// Where a slot lies; beyond the page for one that no page has.
+/// The place where a slot lies; beyond the page for one that no page has.
 #[inline]
 const fn slot_at(slot: u16) -> usize {
     PAGE_BYTES.wrapping_sub((slot as usize + 1) * SLOT_BYTES)
@@ -186,7 +186,7 @@ pub fn free_space_in(bytes: &PageBytes) -> Result<usize> {
     Ok(Space::of(bytes)?.free_space())
 }
 
-/// How the page's bytes are shared out.
+/// The way in which the page's bytes are shared out.
 #[derive(Clone, Copy)]
 struct Space {
     slots: usize,
@@ -224,7 +224,7 @@ impl Space {
         bytes.put_field::<6>(offset::EXTENT, fields[0] | fields[1] << 16 | fields[2] << 32);
     }
 
-    /// Where the record that lies last ends.
+    /// The place where the record that lies last ends.
     fn end(self) -> usize {
         RECORDS_AT + self.extent
     }

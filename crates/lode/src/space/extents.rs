@@ -212,7 +212,7 @@ impl FilePages {
     }
 }
 
-/// How full a volume is.
+/// The fill of a volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Extents that the volume has.
@@ -223,7 +223,7 @@ pub struct Usage {
     pub pages_used: u64,
 }
 
-/// How full the volume is; every space page is read and checked.
+/// The fill of the volume; every space page is read and checked.
 pub fn usage(pages: &impl PageRead, extent_pages: u32) -> Result<Usage> {
     let geometry = Geometry::of(extent_pages)?;
     let mut usage = Usage::default();

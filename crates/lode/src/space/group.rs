@@ -27,17 +27,17 @@ const _: () = assert!(HEADER_BYTES + EXTENTS * ENTRY_BYTES == PAGE_BYTES);
 const _: () = assert!(offset::USED + size_of::<u64>() == ENTRY_BYTES);
 const _: () = assert!(RESERVED.count_ones() == SPACE_PAGE + 1);
 
-/// Where the entry of an extent begins.
+/// The place where the entry of an extent begins.
 const fn entry_at(extent: usize) -> usize {
     HEADER_BYTES + extent * ENTRY_BYTES
 }
 
-/// Where the summary word in the entry of an extent lies.
+/// The place where the summary word in the entry of an extent lies.
 pub(super) const fn summary_at(extent: usize) -> usize {
     entry_at(extent) + offset::SUMMARY
 }
 
-/// How pages are divided into extents and groups.
+/// The way in which pages are divided into extents and groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Geometry {
     extent_pages: u32,
@@ -94,7 +94,7 @@ impl Geometry {
         })
     }
 
-    /// How many pages there are up to the end of that many extents of a group.
+    /// The number of pages up to the end of that many extents of a group.
     pub(super) fn end(self, group: u32, extents: usize) -> Result<PageNumber> {
         self.page(Place { group, extent: extents, index: 0 })
     }
@@ -122,7 +122,7 @@ impl Geometry {
     }
 }
 
-/// How a space page contradicts itself, or the caller's finding.
+/// The way in which a space page contradicts itself, or the caller's finding.
 pub(super) type Seen<R> = Result<R, &'static str>;
 
 /// A space page to read.

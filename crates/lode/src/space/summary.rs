@@ -1,5 +1,5 @@
-//! Where to look: two maps in the first space page with a bit for each group, in the words that
-//! its entries have to spare.
+//! The place to look at: two maps in the first space page with a bit for each group, in the words
+//! that its entries have to spare.
 //!
 //! A bit that is set promises nothing, and is cleared by a search in vain; a bit that is not
 //! set says that looking is in vain. Groups behind the last bit are not known here: what is free

@@ -8,8 +8,8 @@ const BYTES_DEFAULT: u64 = 64 << 20;
 /// 16 pages: a B+tree's path and its split fit.
 const BYTES_MIN: u64 = 64 << 10;
 
-/// How many extents the cache must hold for read-ahead, so that what is brought in does not drive
-/// out what is in use.
+/// The number of extents that the cache must hold for read-ahead, so that what is brought in does
+/// not drive out what is in use.
 pub(super) const READ_AHEADS_MIN: u64 = 4;
 
 number_tactic! {

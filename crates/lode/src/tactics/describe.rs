@@ -1,5 +1,5 @@
-//! How a tactic is written down, once, so that the type, its doc comment, its names and what
-//! `loadstone tactics lode` prints are the same text.
+//! The way in which a tactic is written down, once, so that the type, its doc comment, its names
+//! and what `loadstone tactics lode` prints are the same text.
 
 use crate::error::{LodeError, Result};
 

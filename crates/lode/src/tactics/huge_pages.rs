@@ -17,7 +17,7 @@ named_tactic! {
     /// **Source.** Navarro, Iyer, Druschel and Cox, "Practical, Transparent Operating System
     /// Support for Superpages", OSDI 2002.
     "hugepages" HugePages {
-        /// Where everything fits.
+        /// The place where everything fits.
         On = "on",
         /// Never.
         Off = "off",

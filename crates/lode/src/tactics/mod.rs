@@ -59,17 +59,17 @@ pub struct Tactics {
     pub shadows: Shadows,
     /// How stores to mapped pages are found.
     pub detect: Detect,
-    /// How new pages reach the disk.
+    /// The way in which new pages reach the disk.
     pub bulk: Bulk,
     /// When a commit is durable.
     pub durability: Durability,
     /// The grain of locks.
     pub locks: Grain,
-    /// How the files are opened.
+    /// The way in which the files are opened.
     pub disk: Opening,
     /// Whether the files are there twice.
     pub mirror: Mirroring,
-    /// How much memory pages may take.
+    /// The memory that pages may take.
     pub cache: CacheBytes,
     /// Whether the cache may lie in large pages.
     pub huge_pages: HugePages,
@@ -79,11 +79,11 @@ pub struct Tactics {
     pub swizzle: Swizzle,
     /// Whether a walk asks the processor for records before it reads them.
     pub prefetch: Prefetch,
-    /// How many pages are given to a file together.
+    /// The number of pages that are given to a file together.
     pub extent: ExtentPages,
     /// Whether a page brings its extent along.
     pub read_ahead: ReadAhead,
-    /// How long the log may become.
+    /// The largest length of the log.
     pub checkpoint: CheckpointBytes,
 }
 
@@ -180,7 +180,7 @@ impl Tactics {
         Ok(())
     }
 
-    /// How many pages a miss reads: 0 without read-ahead.
+    /// The number of pages that a miss reads: 0 without read-ahead.
     pub fn read_ahead_pages(&self) -> u32 {
         match self.read_ahead {
             ReadAhead::Off => 0,

@@ -1,4 +1,4 @@
-//! How a transaction ends.
+//! The way in which a transaction ends.
 
 use std::mem;
 

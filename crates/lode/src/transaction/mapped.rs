@@ -15,7 +15,7 @@ use crate::pages::PageRead;
 pub(super) struct Mapped {
     pub(super) area: Area,
     pub(super) pages: Vec<MappedPage>,
-    /// Where each page lies in the area, for who knows it by its number.
+    /// The place where each page lies in the area, for who knows it by its number.
     pub(super) places: NumberMap<PageNumber, u32>,
     /// Under `detect=explicit`: what the program has said it will change, in that order.
     pub(super) said: Vec<(usize, Range<usize>)>,

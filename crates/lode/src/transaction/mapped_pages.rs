@@ -25,8 +25,8 @@ impl<'a> MappedPages<'a> {
         Self { writing, mapped }
     }
 
-    /// Where a byte of a page that is shown lies in [`Writing::memory`]: so a program stores to
-    /// what an access method found. `None` where the page is none of the mapping's.
+    /// The place where a byte of a page that is shown lies in [`Writing::memory`]: so a program
+    /// stores to what an access method found. `None` where the page is none of the mapping's.
     #[inline]
     pub fn memory_at(self, view: View<'_>, at: usize) -> Option<usize> {
         let from = view.address().checked_sub(self.mapped.area.start().addr())?;

@@ -1,10 +1,10 @@
 //! Walks: from a record along its references to others and on from these, depth first.
 //!
-//! How records lead to each other is an [`Edges`]: by references in the records themselves
-//! ([`crate::objects`]), or by joining records in lists ([`crate::links`]), in either direction. A
-//! walk goes every path of a length, so that a record is visited as often as paths lead to it, as
-//! OO1's traversal wants it. It keeps the references that it has yet to follow, and nothing of the
-//! records.
+//! The way in which records lead to each other is an [`Edges`]: by references in the records
+//! themselves ([`crate::objects`]), or by joining records in lists ([`crate::links`]), in either
+//! direction. A walk goes every path of a length, so that a record is visited as often as paths
+//! lead to it, as OO1's traversal wants it. It keeps the references that it has yet to follow, and
+//! nothing of the records.
 //!
 //! Records are read where their references say that they lie ([`Heap::read_at`]): swizzled, where
 //! the tactics swizzle. Whether they are prefetched is asked once, before the first step, and the
@@ -22,7 +22,7 @@ use crate::pages::PageRead;
 use crate::slotted::Corruption;
 use crate::view::View;
 
-/// How the records of a heap lead to each other, in one direction.
+/// The way in which the records of a heap lead to each other, in one direction.
 ///
 /// ```
 /// use std::ops::ControlFlow;

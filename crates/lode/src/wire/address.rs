@@ -1,4 +1,5 @@
-//! Where a server is found: a Unix socket, or a port of this machine that no other can reach.
+//! The place where a server is found: a Unix socket, or a port of this machine that no other can
+//! reach.
 
 use std::fmt;
 use std::fs;
@@ -19,7 +20,7 @@ use crate::owner::Owner;
 /// Only who runs the server may speak to it.
 const SOCKET_MODE: u32 = 0o600;
 
-/// Where a server listens.
+/// The place where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// A Unix socket.
@@ -177,7 +178,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens, with the port that was free.
+    /// The place where it listens, with the port that was free.
     pub const fn address(&self) -> &Address {
         &self.address
     }

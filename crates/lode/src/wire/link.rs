@@ -9,7 +9,7 @@ use super::{HEAD_BYTES, Reply, Request, Stream, decode_reply, decode_request, fr
 /// Read from the system at once: a few small frames, or what a large one begins with.
 const READ_BYTES: usize = 16 * 1024;
 
-/// How long at most one waits before it reads the time.
+/// The longest wait before it reads the time.
 const STEP: Duration = Duration::from_secs(1);
 
 /// One end of a conversation.
@@ -20,7 +20,7 @@ pub struct Link {
     start: usize,
     end: usize,
     outgoing: Vec<u8>,
-    /// How long a frame may take that has begun, where that is limited.
+    /// The time that a frame may take that has begun, where that is limited.
     patience: Option<Duration>,
     /// When the frame must be there that is waited for.
     deadline: Option<Instant>,

@@ -46,8 +46,8 @@ const _: () = assert!(offset::KIND == offset::LENGTH + size_of::<u32>());
 const _: () = assert!(HEAD_BYTES == offset::KIND + size_of::<u32>());
 const _: () = assert!(FETCH_PAGES_MAX as usize * crate::page::PAGE_BYTES * 2 <= FRAME_BYTES_MAX);
 
-/// How long the frame is that begins with these bytes, if there can be such a frame. `head` has at
-/// least [`HEAD_BYTES`].
+/// The length of the frame that begins with these bytes, if there can be such a frame. `head` has
+/// at least [`HEAD_BYTES`].
 pub fn frame_bytes(head: &[u8]) -> Option<usize> {
     let field = head.get(offset::LENGTH..)?.first_chunk()?;
     let length = u32::from_le_bytes(*field) as usize;

@@ -57,7 +57,7 @@ pub enum Reply {
     },
     /// The volume has so many pages.
     Grown {
-        /// How many.
+        /// The number.
         pages_total: PageNumber,
     },
     /// The transaction is committed.

@@ -35,12 +35,12 @@ pub enum Request {
     Fetch {
         /// The first.
         first: PageNumber,
-        /// How many, 1 to [`FETCH_PAGES_MAX`].
+        /// The number, 1 to [`FETCH_PAGES_MAX`].
         count: u32,
     },
     /// Make the volume hold so many pages.
     Grow {
-        /// How many.
+        /// The number.
         pages_total: PageNumber,
     },
     /// Changes of a transaction; more will come. Not answered.
@@ -86,7 +86,7 @@ pub struct Lock {
     pub slot: u32,
     /// The transaction's purpose; the same each time.
     pub access: Access,
-    /// How. Under `locks=database` what follows from `access`.
+    /// The mode. Under `locks=database` what follows from `access`.
     pub mode: Mode,
     /// The page. Of no meaning under `locks=database`.
     pub page: PageNumber,

@@ -16,10 +16,10 @@ use lode::{Database, LodeError, PageRead, PageWrite, Tactics};
 /// wherever they lie.
 pub type Serial = u64;
 
-/// Where the links of a node lie: a node can be a parent and a child.
+/// The place where the links of a node lie: a node can be a parent and a child.
 const FIELD: LinkField = LinkField::new(0, LINK_BYTES);
 
-/// Where a node's own bytes begin.
+/// The place where a node's own bytes begin.
 pub const NODE_AT: usize = 2 * LINK_BYTES;
 
 /// One file of each kind, and one more heap, whose records are linked.

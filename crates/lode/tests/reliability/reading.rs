@@ -12,7 +12,7 @@ use lode::{Database, LodeError, PageRead};
 
 use crate::contents::{Contents, Files, NAMES, NODE_AT, Node, Record, Serial};
 
-/// Where a heap's root counts its pages, as `docs/lode-format.md` draws it.
+/// The place where a heap's root counts its pages, as `docs/lode-format.md` draws it.
 const HEAP_PAGES_AT: usize = 44;
 
 /// The content of a database, `None` as long as it has no files. Panics where two ways to read the
@@ -184,7 +184,7 @@ fn heap_pages(pages: &impl PageRead, root: PageNumber) -> Result<u32> {
     Ok(1 + pages.read(root, |view| view.u32(HEAP_PAGES_AT))?)
 }
 
-/// How many pages belong to a file. None of them is free.
+/// The number of pages that belong to a file. None of them is free.
 fn pages_of(pages: &impl PageRead, extent_pages: u32, file: FileNumber) -> Result<u32> {
     let mut of_file = FilePages::new(extent_pages, file)?;
     let mut count = 0;

@@ -6,7 +6,7 @@ use lode::internals::error::Result;
 use crate::contents::Contents;
 use crate::operations::{Changes, Operator, remove_range, take_many, unlink};
 
-/// How many transactions each has.
+/// The number of transactions that each has.
 pub const STEPS: usize = 6;
 
 /// The changes of each step, within a transaction that sees the contents.

@@ -15,7 +15,7 @@ pub enum Operation {
     Read { key: usize, values: Vec<u64> },
 }
 
-/// How a transaction ended.
+/// The way in which a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Committed,

@@ -12,7 +12,7 @@ use crate::setup::{ACCOUNTS, Bank, START, sum, tactics, transfer, until_done};
 
 /// The process's role.
 pub const ROLE: &str = "LODE_SERVER_ROLE";
-/// Where the server is.
+/// The place where the server is.
 pub const ADDRESS: &str = "LODE_SERVER_ADDRESS";
 /// The pages that it uses.
 const PAGES: &str = "LODE_SERVER_PAGES";

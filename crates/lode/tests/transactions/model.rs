@@ -57,7 +57,7 @@ struct Run {
     next_word: u64,
 }
 
-/// How a session ended.
+/// The way in which a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// To be closed.

@@ -1,4 +1,4 @@
-//! Where a process has code in its memory, from `/proc/PID/maps`.
+//! The place where a process has code in its memory, from `/proc/PID/maps`.
 
 use std::fs;
 use std::io;

@@ -26,7 +26,7 @@ static FILES: LazyLock<Mutex<Files>> = LazyLock::new(Mutex::default);
 /// As the kernel was when it was first asked about.
 static KERNEL: LazyLock<KernelSymbols> = LazyLock::new(KernelSymbols::read);
 
-/// Where a thread was, in words.
+/// The place where a thread was, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The file's name; `[kernel]`, `[vdso]`, `[anonymous]` for code that a program
@@ -62,7 +62,7 @@ impl Places {
         }
     }
 
-    /// Where a process is at an address of its own.
+    /// The place where a process is at an address of its own.
     pub fn at(&mut self, process: u32, address: u64) -> Place {
         let found = self.code(process).and_then(|code| code.at(address)).cloned();
         // Code in no mapping any more was made by the program, and is unmapped by now.
@@ -84,7 +84,7 @@ impl Places {
         }
     }
 
-    /// Where the kernel is, by its functions from the innermost outward.
+    /// The place where the kernel is, by its functions from the innermost outward.
     pub fn in_kernel(address: u64, chain: &[u64]) -> Place {
         let kernel = &KERNEL;
         let name = |found: Option<&str>| found.map_or(String::new(), demangled);

@@ -41,7 +41,7 @@ pub enum Record {
     Fork(Fork),
 }
 
-/// Where a thread was at a tick of its CPU clock.
+/// The place where a thread was at a tick of its CPU clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     pub process: u32,

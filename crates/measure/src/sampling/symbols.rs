@@ -25,7 +25,7 @@ pub struct Symbols {
     stubs: Vec<(u64, u64)>,
     /// Functions that are chosen when the file is loaded, by the processor found.
     pub chosen: Vec<String>,
-    /// Where each function begins and ends, for those that have no name.
+    /// The place where each function begins and ends, for those that have no name.
     frames: Option<Frames>,
 }
 

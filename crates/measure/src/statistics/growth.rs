@@ -1,4 +1,4 @@
-//! How time grows with size: the exponent of the power law that fits best.
+//! The way in which time grows with size: the exponent of the power law that fits best.
 
 use super::{StatisticsError, check_finite};
 

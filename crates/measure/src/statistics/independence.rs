@@ -1,4 +1,5 @@
-//! How many independent samples a sequence is worth, when neighbours in time resemble each other.
+//! The number of independent samples that a sequence is worth, when neighbours in time resemble
+//! each other.
 //!
 //! The integrated autocorrelation time by Geyer's initial positive sequence (*Practical Markov
 //! Chain Monte Carlo*, 1992, section 3.3): correlations of neighbouring lags are added in pairs,

@@ -1,4 +1,5 @@
-//! How many times one of a pair is the other, over many pairs, each taken under like conditions.
+//! The ratio of one of a pair to the other, over many pairs, each taken under like
+//! conditions.
 //!
 //! In logarithms, where a ratio and its reciprocal lie as far from 1: the Hodges-Lehmann estimate
 //! (the median of all means of two, Walsh averages) with the interval that Wilcoxon's signed ranks
@@ -101,7 +102,7 @@ impl WalshAverages {
         from_ordinal(low)
     }
 
-    /// How many are not above `limit`.
+    /// The number not above `limit`.
     fn up_to(&self, limit: f64) -> usize {
         let mut partners = self.ascending.len();
         let mut found = 0;
@@ -148,7 +149,7 @@ fn depth(count: usize, confidence: f64) -> Option<usize> {
     (depth > 0).then_some(depth)
 }
 
-/// How many sums of signed ranks, from 0 up, are together no likelier than `tail_max`.
+/// The number of sums of signed ranks, from 0 up, that are together no likelier than `tail_max`.
 fn exact_depth(count: usize, tail_max: f64) -> usize {
     let sums = count * (count + 1) / 2;
     let mut probability = vec![0.0; sums + 1];

@@ -15,7 +15,7 @@ use crate::measure::{Metered, Tally, metered};
 
 type Found = (u64, Tally, u64, String, Option<(u64, u64)>, Metered);
 
-/// Where users' statements are executed. See `_core.pyi`.
+/// The place where users' statements are executed. See `_core.pyi`.
 #[pyclass(frozen, module = "loadstone._core")]
 pub struct StatementUsers {
     engine: Engine,

@@ -90,7 +90,7 @@ impl Database {
         as_dict(py, &Tactics { storage, ..*database.tactics() }.pairs())
     }
 
-    /// How the copies of the mirror are; None if the database is not mirrored.
+    /// The way in which the copies of the mirror are; None if the database is not mirrored.
     #[getter]
     fn mirror<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let found = self.database(py)?.storage().mirror();
@@ -219,7 +219,8 @@ impl Database {
         Ok(programs.into_iter().map(statement).collect())
     }
 
-    /// How the last command of a text would be run; or, run with all of the text, how it was.
+    /// The way in which the last command of a text would be run; or, run with all of the text, how
+    /// it was.
     #[pyo3(signature = (text, parameters=None, ranges=None, counted=false))]
     fn explain(
         &self,

@@ -17,7 +17,7 @@ pub fn side_of(copy: &str) -> PyResult<Side> {
     })
 }
 
-/// How the copies of an open database are.
+/// The way in which the copies of an open database are.
 pub fn of_mirror<'py>(py: Python<'py>, report: &MirrorReport) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("epoch", report.epoch)?;

@@ -141,7 +141,7 @@ impl StatementServer {
 
 #[pymethods]
 impl StatementServer {
-    /// Where it listens.
+    /// The place where it listens.
     #[getter]
     fn address(&self) -> &str {
         &self.address

@@ -21,7 +21,7 @@ pub fn attributes(pairs: Vec<(String, String)>) -> PyResult<Vec<Attribute>> {
     pairs.into_iter().map(attribute).collect()
 }
 
-/// How a relation is to be stored.
+/// The way in which a relation is to be stored.
 pub fn storage(organisation: &str, key: Vec<String>, indexes: Vec<String>) -> Storage {
     Storage { organisation: organisation.to_owned(), key, indexes }
 }

@@ -39,7 +39,7 @@ impl Server {
 
 #[pymethods]
 impl Server {
-    /// Where it listens, with the port that was free.
+    /// The place where it listens, with the port that was free.
     #[getter]
     fn address(&self) -> &str {
         &self.address

@@ -16,7 +16,7 @@ use super::error::{failure, over};
 const ENDED: &str = "the transaction has ended: begin another";
 const AWAY: &str = "a transaction at a page server stays in the thread that began it: use it there";
 
-/// Where a database is.
+/// The place where a database is.
 #[derive(Clone, Copy)]
 pub enum Place<'a> {
     Here(&'a Database),
@@ -56,7 +56,7 @@ impl Either {
     }
 }
 
-/// How a transaction ends.
+/// The way in which a transaction ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Commit,

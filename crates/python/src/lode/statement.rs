@@ -44,7 +44,7 @@ impl Statement {
         Self::new(Arc::clone(&self.database), Arc::new(program))
     }
 
-    /// How it would be run; or, run, how it was.
+    /// The way in which it would be run; or, run, how it was.
     #[pyo3(signature = (*parameters, counted=false))]
     fn explain(
         &self,

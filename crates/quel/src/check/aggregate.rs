@@ -60,9 +60,9 @@ impl Resolver<'_> {
         self.partitions.len() - 1
     }
 
-    /// Where the surrounding block finds the values of a partitioned aggregate: by the by-values
-    /// of its own tuples if it mentions one of the by-variables, else the block runs over the
-    /// groups themselves.
+    /// The place where the surrounding block finds the values of a partitioned aggregate: by the
+    /// by-values of its own tuples if it mentions one of the by-variables, else the block runs over
+    /// the groups themselves.
     fn place(
         &mut self,
         outer: &mut Block,

@@ -178,7 +178,7 @@ impl<'a> Resolver<'a> {
         Ok(Column { name: name.text, term, type_, kind, span: name.span })
     }
 
-    /// How the value of an expression is stored: a text as wide as it can become.
+    /// The way in which the value of an expression is stored: a text as wide as it can become.
     fn kind(&self, term: &Term, type_: Type) -> Kind {
         match term {
             Term::Text(text) => Kind::Text { width: without_blanks(text).len().max(1) },

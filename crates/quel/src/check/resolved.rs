@@ -33,7 +33,7 @@ impl Type {
         matches!(self, Self::Integer | Self::Real)
     }
 
-    /// How `retrieve into` stores it.
+    /// The way in which `retrieve into` stores it.
     pub fn kind(self) -> Kind {
         match self {
             Self::Truth | Self::Integer => Kind::Integer { bytes: 8 },
@@ -197,7 +197,7 @@ pub struct Aggregate {
     pub partition: Option<usize>,
     /// Its slots; its own qualification.
     pub scope: Scope,
-    /// Where an error about it points.
+    /// The place where an error about it points.
     pub span: Span,
 }
 
@@ -209,9 +209,9 @@ pub struct Column {
     pub term: Term,
     /// The value's type.
     pub type_: Type,
-    /// How `retrieve into` stores it.
+    /// The way in which `retrieve into` stores it.
     pub kind: Kind,
-    /// Where an error about it points.
+    /// The place where an error about it points.
     pub span: Span,
 }
 

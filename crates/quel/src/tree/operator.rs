@@ -68,7 +68,7 @@ impl BinaryOperator {
         }
     }
 
-    /// How tightly it binds; the parser and the printer both go by this table.
+    /// The strength with which it binds; the parser and the printer both go by this table.
     pub(crate) fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,

@@ -1,4 +1,4 @@
-//! How many values a command takes when it runs.
+//! The number of values that a command takes when it runs.
 
 use super::{Expr, Statement, Target};
 

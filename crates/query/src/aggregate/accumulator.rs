@@ -26,9 +26,9 @@ pub struct Accumulator {
 /// The totals of a partition's values.
 #[derive(Debug)]
 enum Totals {
-    /// How many they are.
+    /// Their number.
     Counts(Vec<i64>),
-    /// How many, and their sum: of integers so wide that no number of them overflows it.
+    /// The number, and their sum: of integers so wide that no number of them overflows it.
     Sums { counts: Vec<i64>, wholes: Vec<i128>, reals: Vec<f64>, is_real: bool },
     /// The least or greatest integer; `worst` before there is one.
     Integers { best: Vec<i64>, is_set: Vec<bool>, worst: i64 },

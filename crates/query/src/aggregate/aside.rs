@@ -27,7 +27,7 @@ mod tag {
     pub(super) const TEXT: u8 = 3;
 }
 
-/// How a record looks.
+/// The way in which a record looks.
 #[derive(Debug, Clone)]
 pub(super) struct Form {
     key_bytes: usize,

@@ -16,7 +16,7 @@ pub struct Groups {
     temporary: Temporary,
 }
 
-/// Where the result of which partition lies.
+/// The place where the result of which partition lies.
 #[derive(Debug)]
 struct Known {
     slots: Slots,
@@ -57,7 +57,7 @@ impl Groups {
         Ok(Self::new(by, slots, places, results))
     }
 
-    /// How many by-values each partition has.
+    /// The number of by-values that each partition has.
     pub fn by_values(&self) -> usize {
         self.by.len()
     }

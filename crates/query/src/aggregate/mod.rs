@@ -41,15 +41,16 @@ pub struct Partitions {
     /// The by-values of the row at hand.
     key: Vec<u8>,
     memory: Memory,
-    /// Where rows go for whose partitions there is no memory; without it that is an error.
+    /// The place where rows go for whose partitions there is no memory; without it that is an
+    /// error.
     aside: Option<Box<Aside>>,
     /// Whether no more partitions are taken in.
     is_full: bool,
-    /// How the results are spilled, if they may be.
+    /// The way in which the results are spilled, if they may be.
     spilling: Option<Spilling>,
 }
 
-/// How an aggregation goes beyond its memory.
+/// The way in which an aggregation goes beyond its memory.
 #[derive(Debug)]
 struct Spilling {
     spill: Spill,
@@ -130,7 +131,7 @@ impl Partitions {
         Ok(partitions)
     }
 
-    /// How many partitions there are.
+    /// The number of partitions.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -176,7 +177,7 @@ impl Partitions {
         self.partition_of(key, hash)
     }
 
-    /// Where rows come sorted, the last partition, if it is that of the key.
+    /// If rows come sorted, the last partition, if it is that of the key.
     fn sorted_partition(&self, key: &[u8]) -> Option<usize> {
         let last = self.len().checked_sub(1).filter(|_| self.aggregation.is_sorted);
         last.filter(|last| self.is_equal(*last, key))
@@ -208,8 +209,8 @@ impl Partitions {
         }
     }
 
-    /// How many of so many rows look for their partitions: none where they are sorted by their
-    /// by-values, or have none.
+    /// The number of rows, of so many, that look for their partitions: none where they are sorted
+    /// by their by-values, or have none.
     pub fn probes_of(&self, rows: usize) -> u64 {
         if self.by.fields.is_empty() || self.aggregation.is_sorted { 0 } else { rows as u64 }
     }

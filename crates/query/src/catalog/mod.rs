@@ -45,7 +45,7 @@ mod file {
     pub(super) const INDEXES: &str = "_index";
 }
 
-/// How a relation's tuples are kept.
+/// The way in which a relation's tuples are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Organisation {
     /// In the order in which they came.
@@ -97,7 +97,7 @@ impl Constant {
 /// The statistics that `settle` gathered of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeStatistics {
-    /// How many different values there are, about; nulls are none.
+    /// The number of different values, about; nulls are none.
     pub distinct: u64,
     /// The least and the greatest value; None where all are null or there are no tuples.
     pub range: Option<(Constant, Constant)>,
@@ -126,7 +126,7 @@ pub struct IndexInfo {
     pub is_primary: bool,
     /// The structure.
     pub structure: Structure,
-    /// Where the catalog has it.
+    /// The place where the catalog has it.
     pub(crate) record: RecordId,
 }
 
@@ -139,11 +139,12 @@ pub struct RelationInfo {
     pub name: String,
     /// The form of its tuples.
     pub layout: Layout,
-    /// How they are kept.
+    /// The way in which they are kept.
     pub organisation: Organisation,
-    /// How many tuples it has: exact when it was loaded, stored or settled, an estimate since.
+    /// The number of tuples that it has: exact when it was loaded, stored or settled, an estimate
+    /// since.
     pub rows: u64,
-    /// How many pages they take, known as `rows` are.
+    /// The number of pages that they take, known as `rows` are.
     pub pages: u64,
     /// The statistics that `settle` gathered of each attribute; empty if it never ran.
     pub statistics: Vec<AttributeStatistics>,
@@ -152,11 +153,11 @@ pub struct RelationInfo {
     /// Whether the tuples of a clustered relation lie in the order of its key, page after page: so
     /// they do until one is put in or its key changes.
     pub is_ordered: bool,
-    /// How they lie in their file: the tactic `layout` when it was stored.
+    /// The way in which they lie in their file: the tactic `layout` when it was stored.
     pub file_layout: FileLayout,
     /// The tuples.
     pub(crate) tuples: Tuples,
-    /// Where the catalog has the relation, and each attribute.
+    /// The place where the catalog has the relation, and each attribute.
     pub(crate) record: RecordId,
     pub(crate) attribute_records: Vec<RecordId>,
 }
@@ -328,7 +329,7 @@ fn index_file(relation: u32, number: u16) -> String {
     format!("i{relation}.{number}")
 }
 
-/// Where a heap lies: what its record describes it.
+/// The place where a heap lies: what its record describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     file: FileNumber,

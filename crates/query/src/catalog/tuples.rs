@@ -54,7 +54,7 @@ impl Tuples {
         })
     }
 
-    /// Where it lies.
+    /// The place where it lies.
     pub(super) fn place(&self) -> Place {
         match self {
             Self::Rows(heap) => Place { file: heap.file(), root: heap.root() },
@@ -62,9 +62,9 @@ impl Tuples {
         }
     }
 
-    /// How many pages it has, without its root.
+    /// The number of pages that it has, without its root.
     pub(crate) fn pages(&self, pages: &impl PageRead) -> Result<u64, LodeError> {
-        /// Where a root says so, of either kind (`docs/lode-format.md`).
+        /// The place where a root says so, of either kind (`docs/lode-format.md`).
         const PAGES: usize = 44;
         Ok(pages.read(self.place().root, |view| view.u32(PAGES))?.into())
     }

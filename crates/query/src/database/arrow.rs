@@ -162,7 +162,7 @@ fn widened(value: Option<f32>) -> f64 {
     value.unwrap_or_default().into()
 }
 
-/// Where the values of one attribute go.
+/// The place where the values of one attribute go.
 struct Places<'a> {
     /// Of a tuple.
     bytes: usize,

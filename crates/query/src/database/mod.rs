@@ -56,7 +56,7 @@ pub struct Database {
     tactics: Tactics,
     /// The memory that all statements together may have.
     memory: Memory,
-    /// Where the rest goes.
+    /// The place where the rest goes.
     spill_folder: PathBuf,
     running: cancel::Running,
     done: running::Done,
@@ -67,7 +67,7 @@ pub struct Database {
     opened: planned::Opened,
 }
 
-/// How a relation that is loaded is to be stored.
+/// The way in which a relation that is loaded is to be stored.
 #[derive(Debug, Clone, Default)]
 pub struct Storage {
     /// `heap`, `clustered` or `hash`.

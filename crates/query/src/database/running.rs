@@ -42,8 +42,9 @@ impl Database {
         }
     }
 
-    /// How the last command of a text would be run; nothing is changed. [`Plan::explain`] shows it
-    /// as text, [`Plan::access_paths`] the storage structures that it uses.
+    /// The way in which the last command of a text would be run; nothing is changed.
+    /// [`Plan::explain`] shows it as text, [`Plan::access_paths`] the storage structures that it
+    /// uses.
     ///
     /// # Errors
     ///

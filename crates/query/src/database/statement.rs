@@ -22,7 +22,7 @@ pub struct Statement {
     pub(super) program: Vec<tree::Statement>,
     /// Range variables that were declared before, with their relations.
     pub(super) ranges: BTreeMap<String, String>,
-    /// How many values it takes.
+    /// The number of values that it takes.
     parameters: usize,
     /// The code that `execution=compiled` made of it, for as long as it or a copy is there.
     pub(super) code: Arc<CodeCache>,
@@ -158,7 +158,7 @@ fn is_client(command: &tree::Statement) -> bool {
     matches!(command, tree::Statement::Retrieve { into: None, .. })
 }
 
-/// Where a command is shown.
+/// The place where a command is shown.
 fn place(command: &tree::Statement) -> Span {
     match command {
         tree::Statement::Retrieve { targets, .. } => match targets.first() {

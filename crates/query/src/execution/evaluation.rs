@@ -1,5 +1,5 @@
-//! How a pipeline that goes row by row requests values: the form that an expression takes is the
-//! executor's own, made once for each pipeline and used for every row.
+//! The way in which a pipeline that goes row by row requests values: the form that an expression
+//! takes is the executor's own, made once for each pipeline and used for every row.
 
 use std::sync::Arc;
 

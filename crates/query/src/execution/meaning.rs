@@ -22,7 +22,7 @@ use crate::plan::{Pack, Pipeline, Plan, Purpose, Sink, Source, Step};
 use crate::temporary::Temporary;
 use crate::tuple::{Layout, OwnedValue, read};
 
-/// Where a value that does not fit its field is shown: behind all operators.
+/// The place where a value that does not fit its field is shown: behind all operators.
 const SPAN: Span = Span { start: 50, end: 51 };
 
 fn empty_database() -> Database {

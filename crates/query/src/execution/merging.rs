@@ -34,7 +34,8 @@ pub(super) trait Pairs {
 pub(super) struct Merge {
     left: Side,
     right: Side,
-    /// Where each side's key lies, and its bytes, if it is one integer that is never null.
+    /// The place where each side's key lies, and its bytes, if it is one integer that is never
+    /// null.
     integers: Option<[(usize, usize); 2]>,
     run: Run,
 }
@@ -66,7 +67,7 @@ impl Side {
         Self { temporary, key, position: Position::default(), batch: Vec::new(), at: 0 }
     }
 
-    /// Where its key lies, and its bytes, if it is one integer that is never null.
+    /// The place where its key lies, and its bytes, if it is one integer that is never null.
     fn integer(&self) -> Option<(usize, usize)> {
         match &self.key[..] {
             [Field { kind: Kind::Integer { bytes }, null_at: None, offset, .. }] => {

@@ -14,7 +14,7 @@ pub struct Packed {
     pub values: Vec<Expr>,
     /// The form of the tuple.
     pub layout: Layout,
-    /// Where a value that does not fit its field is shown.
+    /// The place where a value that does not fit its field is shown.
     pub span: Span,
 }
 

@@ -217,7 +217,7 @@ impl Sink for Sorting {
 pub struct CollectedRows {
     /// Their bytes.
     pub tuples: Vec<u8>,
-    /// How many they are.
+    /// Their number.
     pub count: usize,
 }
 

@@ -1,5 +1,5 @@
-//! How the memory of a statement is divided among what its pipelines make: hash tables, temporary
-//! relations, aggregations, sets of rows without duplicates.
+//! The way in which the memory of a statement is divided among what its pipelines make: hash
+//! tables, temporary relations, aggregations, sets of rows without duplicates.
 
 use std::collections::BTreeMap;
 

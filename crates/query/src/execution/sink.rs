@@ -1,4 +1,4 @@
-//! Where the tuples of a pipeline go.
+//! The place where the tuples of a pipeline go.
 
 use super::State;
 use super::parallel::Collected;

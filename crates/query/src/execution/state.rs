@@ -36,15 +36,16 @@ pub struct State<'a> {
     pub catalog: Arc<Catalog>,
     /// The memory they may use.
     pub memory: Memory,
-    /// Where the rest goes.
+    /// The place where the rest goes.
     pub spill: Spill,
-    /// How many bytes of the memory each thing that the running pipeline makes may take.
+    /// The number of bytes of the memory that each thing that the running pipeline makes may take.
     pub(super) share_bytes: u64,
-    /// Where the conditions on a scanned relation are evaluated; a plan made for `off` has none.
+    /// The place where the conditions on a scanned relation are evaluated; a plan made for `off`
+    /// has none.
     pub accelerator: Accelerator,
     /// Whether the innermost loops use vector instructions.
     pub simd: Simd,
-    /// How the tuples of a new relation lie in its file.
+    /// The way in which the tuples of a new relation lie in its file.
     pub layout: FileLayout,
     /// The fields of each stored slot's tuples that the running pipeline reads; see
     /// [`super::wanted`].
@@ -247,7 +248,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Where a temporary relation that is begun is read from, as for [`State::begin_scan`].
+    /// The place where a temporary relation that is begun is read from, as for
+    /// [`State::begin_scan`].
     pub(super) fn begin_temporary(&mut self) -> Position {
         match self.part.take() {
             Some(Part::Temporary(position)) => position,

@@ -34,7 +34,7 @@ pub(crate) mod tests {
         static TIMES: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// How often this thread has given memory back while it did something.
+    /// The number of times that this thread has given memory back while it did something.
     pub(crate) fn times_returned<R>(act: impl FnOnce() -> R) -> (usize, R) {
         return_freed_by(|| TIMES.set(TIMES.get() + 1));
         let before = TIMES.get();

@@ -1,4 +1,4 @@
-//! How much memory a query takes where nobody says: a quarter of the machine's or its cgroup's.
+//! The memory that a query takes where nobody says: a quarter of the machine's or its cgroup's.
 
 use std::fs;
 

@@ -36,7 +36,7 @@ struct Shared {
     from: Source,
 }
 
-/// Where the memory of a budget comes from.
+/// The place where the memory of a budget comes from.
 #[derive(Debug)]
 enum Source {
     /// It is the program's own.
@@ -145,12 +145,12 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// How much it is.
+    /// Its amount.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How much could still be added to it.
+    /// The amount that could still be added to it.
     pub fn left_bytes(&self) -> u64 {
         self.memory.left_bytes()
     }

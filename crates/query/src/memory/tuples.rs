@@ -49,7 +49,7 @@ impl Tuples {
         Self { tuple_bytes, chunks, filling: 0, len: 0, reservation, taken_over }
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -156,7 +156,7 @@ impl Tuples {
         true
     }
 
-    /// How many chunks there are.
+    /// The number of chunks.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }

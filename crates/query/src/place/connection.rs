@@ -17,7 +17,7 @@ pub struct Connection {
     home: Home,
 }
 
-/// Where a stream waits for the next statement.
+/// The place where a stream waits for the next statement.
 type Home = Arc<Mutex<Option<Link>>>;
 
 struct Link {

@@ -1,4 +1,4 @@
-//! How long a server waits for what a client has begun to say.
+//! The time that a server waits for what a client has begun to say.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;

@@ -85,7 +85,7 @@ impl Server {
         Ok(Self { path: path.to_owned(), shared, accepting })
     }
 
-    /// Where it listens.
+    /// The place where it listens.
     pub fn path(&self) -> &Path {
         &self.path
     }

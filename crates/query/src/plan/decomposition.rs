@@ -26,14 +26,14 @@ pub(super) struct Part<'m, 't> {
     /// The slots of the statement that it has.
     pub slots: SlotSet,
     pub place: Place<'m, 't>,
-    /// How many tuples it has, about.
+    /// The number of tuples that it has, about.
     pub rows: f64,
 }
 
-/// Where a part's tuples are.
+/// The place where a part's tuples are.
 #[derive(Debug)]
 pub(super) enum Place<'m, 't> {
-    /// Where they are stored.
+    /// The place where they are stored.
     Stored(&'m Member<'t>),
     /// In a temporary relation of that number.
     Kept(usize, Packed),

@@ -33,7 +33,7 @@ impl Item {
     }
 }
 
-/// Where an aggregate's value stands: an aggregation, and the field of its tuples.
+/// The place where an aggregate's value stands: an aggregation, and the field of its tuples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Home {
     pub aggregation: usize,
@@ -47,7 +47,7 @@ pub(super) struct Scene<'a> {
     pub relations: Vec<Option<Stored>>,
     /// The by-lists.
     pub partitions: &'a [Partition],
-    /// Where each aggregate is computed, as far as they have been planned.
+    /// The place where each aggregate is computed, as far as they have been planned.
     pub homes: Vec<Option<Home>>,
     /// The aggregation whose tuples stand for each partition.
     pub groups: Vec<Option<usize>>,
@@ -56,7 +56,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Where an aggregate's value stands.
+    /// The place where an aggregate's value stands.
     pub fn home(&self, number: usize) -> Home {
         self.homes[number].expect("inner aggregates are planned before those that use them")
     }
@@ -66,7 +66,7 @@ impl Scene<'_> {
         &self.aggregations[home.aggregation].layout.fields[home.field]
     }
 
-    /// How a value of a term is held, and whether it may be null.
+    /// The way in which a value of a term is held, and whether it may be null.
     pub fn kind(&self, term: &Term) -> (Kind, bool) {
         const INTEGER: Kind = Kind::Integer { bytes: 8 };
         const REAL: Kind = Kind::Real { bytes: 8 };
@@ -129,7 +129,7 @@ impl Scene<'_> {
         }
     }
 
-    /// How the result of an aggregate is held.
+    /// The way in which the result of an aggregate is held.
     pub fn result_kind(&self, function: AggregateFunction, argument: &Term) -> Kind {
         use AggregateFunction as F;
         let (kind, _) = self.kind(argument);
@@ -203,7 +203,7 @@ pub(super) struct Draft {
     pub source: Source,
     pub steps: Vec<Step>,
     pub slots: Vec<Layout>,
-    /// How many rows are expected here.
+    /// The number of rows that are expected here.
     pub rows: f64,
     pub purpose: Purpose,
     /// The pipeline's slot that holds the whole tuple of a statement's slot.

@@ -28,7 +28,8 @@ impl Plan {
         text
     }
 
-    /// How many threads a pipeline may have, or why it has one; and what each of them took.
+    /// The number of threads that a pipeline may have, or why it has one; and what each of them
+    /// took.
     fn explain_threads(&self, text: &mut String, number: usize, counted: Counted<'_>) {
         let indent = " ".repeat(format!("{}. ", number + 1).len());
         // Writing to a String cannot fail.

@@ -32,9 +32,9 @@ pub(super) struct Member<'t> {
     pub slot: usize,
     /// The conditions on it alone.
     pub local: Vec<&'t Term>,
-    /// How its tuples are reached by these; None for a scan.
+    /// The way in which its tuples are reached by these; None for a scan.
     pub path: Option<Path<'t>>,
-    /// How many tuples these leave.
+    /// The number of tuples that these leave.
     pub rows: f64,
     /// The cost of reaching them.
     pub cost: f64,
@@ -102,7 +102,7 @@ impl<'t> Joint<'t> {
     }
 }
 
-/// How a member joins those before it.
+/// The way in which a member joins those before it.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
     /// Each of its tuples with each row.
@@ -253,7 +253,8 @@ impl Question<'_, '_> {
         order
     }
 
-    /// How a member can join so many rows of what is bound, with what it costs; at least one.
+    /// The way in which a member can join so many rows of what is bound, with what it costs; at
+    /// least one.
     fn ways(&self, rows: f64, bound: SlotSet, member: usize) -> Vec<(Way, f64)> {
         let one = &self.members[member];
         let join = self.tactics.join;
@@ -328,7 +329,7 @@ impl Question<'_, '_> {
         parts.product()
     }
 
-    /// How many values a term has, about.
+    /// The number of values that a term has, about.
     fn distinct(&self, term: &Term) -> f64 {
         let Term::Column { slot, column } = term else { return 10.0 };
         let Some(stored) = &self.scene.relations[*slot] else { return 10.0 };

@@ -6,7 +6,7 @@ use crate::expression::Expr;
 use crate::tactics::FileLayout;
 use crate::tuple::Layout;
 
-/// Where the planner looks up relations: a catalog, or facts made up for a test.
+/// The place where the planner looks up relations: a catalog, or facts made up for a test.
 pub trait Relations {
     /// The knowledge of the relation of that name, in lower case.
     fn stored(&self, name: &str) -> Option<Stored>;
@@ -19,9 +19,9 @@ pub struct Stored {
     pub name: String,
     /// The form of its tuples.
     pub layout: Layout,
-    /// How many tuples it has, about.
+    /// The number of tuples that it has, about.
     pub rows: f64,
-    /// How many pages they take, about.
+    /// The number of pages that they take, about.
     pub pages: f64,
     /// Whether they are stored by columns.
     pub by_columns: bool,
@@ -36,7 +36,7 @@ pub struct Stored {
 /// The statistics of an attribute's values.
 #[derive(Debug, Clone)]
 pub struct Statistics {
-    /// How many different ones there are, about.
+    /// The number of different ones, about.
     pub distinct: f64,
     /// The least and the greatest, as constants; None where there is none.
     pub range: Option<(Expr, Expr)>,

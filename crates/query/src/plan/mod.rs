@@ -42,24 +42,24 @@ pub struct Plan {
     pub temporaries: Vec<Layout>,
     /// Aggregations that pipelines feed and read, by their numbers.
     pub aggregations: Vec<Aggregation>,
-    /// How many threads work on a pipeline at most, where it can be divided; 0 is as good as 1.
+    /// The most threads that work on a pipeline, where it can be divided; 0 is as good as 1.
     pub threads: usize,
 }
 
 /// From a source through steps to a sink.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
-    /// Where rows come from.
+    /// The place where rows come from.
     pub source: Source,
     /// The steps for each row, in order.
     pub steps: Vec<Step>,
-    /// Where they go.
+    /// The place where they go.
     pub sink: Sink,
     /// The layout of each slot's tuples.
     pub slots: Vec<Layout>,
     /// The pipeline's purpose.
     pub purpose: Purpose,
-    /// How many rows the planner expects to reach the sink.
+    /// The number of rows that the planner expects to reach the sink.
     pub rows_estimated: f64,
 }
 
@@ -77,7 +77,7 @@ pub enum Purpose {
     Substitution,
 }
 
-/// Where tuples come from. The tuple of each row goes to a slot.
+/// The place where tuples come from. The tuple of each row goes to a slot.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// One row without a slot.
@@ -97,7 +97,7 @@ pub enum Source {
         relation: String,
         /// The slot to fill.
         slot: usize,
-        /// How the tuples are reached.
+        /// The way in which the tuples are reached.
         access: Access,
         /// The lower bound, and whether it is included; its value depends on earlier slots only.
         low: Option<(Expr, bool)>,
@@ -110,7 +110,7 @@ pub enum Source {
         relation: String,
         /// The slot to fill.
         slot: usize,
-        /// How the tuples are reached.
+        /// The way in which the tuples are reached.
         access: Access,
         /// The key's value, which depends on earlier slots only.
         key: Expr,
@@ -162,7 +162,7 @@ pub enum Source {
     },
 }
 
-/// How tuples of a stored relation are reached by a key.
+/// The way in which tuples of a stored relation are reached by a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
     /// The relation is a B-tree on that attribute.
@@ -185,9 +185,9 @@ pub enum Access {
 /// An end of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Where the least keys are.
+    /// The place where the least keys are.
     Least,
-    /// Where the greatest are.
+    /// The place where the greatest are.
     Greatest,
 }
 
@@ -234,11 +234,11 @@ pub struct Pack {
     pub values: Vec<Expr>,
     /// The form of the tuple.
     pub layout: Layout,
-    /// Where a value that does not fit its field is shown.
+    /// The place where a value that does not fit its field is shown.
     pub span: Span,
 }
 
-/// Where rows go.
+/// The place where rows go.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sink {
     /// To the client.
@@ -332,7 +332,7 @@ pub struct Update {
 pub struct Aggregation {
     /// The by-values, then the result of each aggregate.
     pub layout: Layout,
-    /// How many of the fields are by-values.
+    /// The number of the fields that are by-values.
     pub by: usize,
     /// The functions, in the order of the fields behind the by-values.
     pub functions: Vec<(AggregateFunction, Span)>,

@@ -1,4 +1,4 @@
-//! How the tuples of one relation are reached, and how many of them conditions leave.
+//! The way in which the tuples of one relation are reached, and how many of them conditions leave.
 
 use std::collections::BTreeSet;
 
@@ -277,8 +277,8 @@ fn is_bound(operator: BinaryOperator) -> bool {
     operator.compares() && !matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual)
 }
 
-/// Where a constant stands between the least and the greatest value, from 0 to 1: the part of the
-/// values before it, itself among them if `is_behind`.
+/// The place where a constant stands between the least and the greatest value, from 0 to 1: the
+/// part of the values before it, itself among them if `is_behind`.
 fn place(known: &Statistics, value: &Term, is_behind: bool) -> Option<f64> {
     let (least, greatest) = known.range.as_ref()?;
     let part = |value: f64, least: f64, greatest: f64| {

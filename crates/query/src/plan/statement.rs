@@ -14,7 +14,8 @@ use crate::expression::Expr;
 use crate::tactics::{Distinct, Tactics};
 use crate::tuple::{Field, Layout};
 
-/// How a statement is run. Statements that only define something have a plan without pipelines.
+/// The way in which a statement is run. Statements that only define something have a plan without
+/// pipelines.
 ///
 /// # Errors
 ///

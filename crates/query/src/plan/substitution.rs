@@ -39,7 +39,7 @@ mod pages {
 /// The part of the rows that a condition leaves that is no equality.
 const OTHER_PART: f64 = 1.0 / 3.0;
 
-/// How a relation that is joined by equalities is reached for each row.
+/// The way in which a relation that is joined by equalities is reached for each row.
 enum Way<'t> {
     /// By a look-up with the other side of an equality.
     Lookup(Access, &'t Term),

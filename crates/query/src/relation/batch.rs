@@ -40,7 +40,7 @@ pub(super) struct HeldPage {
     bytes: PageHold,
 }
 
-/// How a page is kept.
+/// The way in which a page is kept.
 enum PageHold {
     /// In the buffer.
     Pinned(Pinned),
@@ -99,7 +99,7 @@ impl TupleBatch {
         self.near = near;
     }
 
-    /// How many tuples it has.
+    /// The number of tuples that it has.
     #[inline]
     pub fn len(&self) -> usize {
         self.tuples.len()
@@ -150,7 +150,7 @@ impl TupleBatch {
         &self.ids
     }
 
-    /// How many pages its tuples lie in.
+    /// The number of pages that its tuples lie in.
     pub fn page_count(&self) -> usize {
         self.pages.len() + self.pages_left
     }
@@ -283,7 +283,7 @@ impl TupleBatch {
     }
 }
 
-/// Where a tuple begins in its page; None for a slot that is free.
+/// The place where a tuple begins in its page; None for a slot that is free.
 fn tuple_at(held: &HeldPage, slot: u16, tuple_bytes: usize) -> Result<Option<usize>> {
     let found = slotted::find_in(held.bytes(), slot).map_err(|how| how.on(held.page))?;
     let Some(record) = found else { return Ok(None) };

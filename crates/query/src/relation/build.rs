@@ -11,7 +11,7 @@ use crate::error::{QueryError, Result};
 use crate::sort::compare_keys;
 use crate::tuple::{self, Value};
 
-/// How full the pages of a B-tree are made, which leaves room for some insertions.
+/// The fill of the pages of a B-tree, which leaves room for some insertions.
 const FILL_PERCENT: u8 = 90;
 
 /// An index to be made.

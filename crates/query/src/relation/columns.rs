@@ -42,7 +42,7 @@ impl Projection {
         Self { parts, bytes }
     }
 
-    /// Where a byte of the whole tuple stands, of a column that is one of these.
+    /// The place where a byte of the whole tuple stands, of a column that is one of these.
     pub fn place_of(&self, offset: usize) -> Option<usize> {
         let found = self
             .parts
@@ -52,7 +52,7 @@ impl Projection {
     }
 }
 
-/// Where a walk along chunks goes on.
+/// The place where a walk along chunks goes on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub chunk: PageNumber,
@@ -63,7 +63,7 @@ pub(super) struct Place {
     pub last: Option<RecordId>,
 }
 
-/// How a scan puts tuples together.
+/// The way in which a scan puts tuples together.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnScan {
     pub columns: Columns,

@@ -13,7 +13,7 @@ pub(super) struct Entries {
     key: Vec<u8>,
 }
 
-/// Where an entry lies in the text.
+/// The place where an entry lies in the text.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     at: usize,

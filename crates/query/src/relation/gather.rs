@@ -22,7 +22,7 @@ impl<'p> Positions<'p> {
         Self { each, are_dense: each.windows(2).all(|pair| pair[0] + 1 == pair[1]) }
     }
 
-    /// How many from that one on lie between two positions, until one does not.
+    /// The number from that one on that lie between two positions, until one does not.
     fn run(self, from: usize, first: usize, end: usize) -> usize {
         let rest = &self.each[from..];
         let Some(&start) = rest.first() else { return 0 };

@@ -16,18 +16,18 @@ use crate::sort::Sorter;
 use crate::tactics::FileLayout;
 use crate::tuple::{self, Layout};
 
-/// How a relation is to be stored.
+/// The way in which a relation is to be stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Design {
-    /// How its tuples are kept.
+    /// The way in which its tuples are kept.
     pub structure: NewStructure,
     /// Its secondary indexes: the attributes, most significant first, and whether they are unique.
     pub indexes: Vec<(Vec<usize>, bool)>,
-    /// How its tuples lie in their file.
+    /// The way in which its tuples lie in their file.
     pub layout: FileLayout,
 }
 
-/// How tuples are to be kept.
+/// The way in which tuples are to be kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum NewStructure {
     /// As they come.
@@ -103,7 +103,7 @@ impl Loader {
         &self.layout
     }
 
-    /// How many tuples it has taken.
+    /// The number of tuples that it has taken.
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -24,7 +24,7 @@ pub(super) mod heap_offset {
     pub(in crate::relation) const FOLLOWING: usize = super::slotted::offset::OWN;
 }
 
-/// How many tuples ahead memory is requested those that an index has found.
+/// The number of tuples ahead for which memory is requested of those that an index has found.
 const AHEAD: usize = 8;
 
 /// The bytes that a processor fetches at once.
@@ -35,16 +35,16 @@ const LINE_BYTES: usize = 64;
 pub struct Scan {
     pub(super) info: Arc<RelationInfo>,
     pub(super) position: Position,
-    /// How tuples are put together, where they are stored by columns.
+    /// The way in which tuples are put together, where they are stored by columns.
     pub(super) columns: Option<ColumnScan>,
     /// The condition that every tuple is held against, where an index says more than it knows.
     pub(super) recheck: Option<Recheck>,
     pub(super) reads: Reads,
-    /// Where the next part comes from, of a walk that several threads share.
+    /// The place where the next part comes from, of a walk that several threads share.
     pub(super) shared: Option<Arc<SharedScan>>,
 }
 
-/// Where a walk goes on.
+/// The place where a walk goes on.
 #[derive(Debug)]
 pub(super) enum Position {
     /// At a slot of a page of the heap; `left` pages follow it at most, and `last` is the last

@@ -30,7 +30,8 @@ const PARTS_OF_THREAD: u64 = 8;
 const PART_IDS_MIN: usize = 64;
 const PART_IDS_MAX: usize = 1024;
 
-/// How many pages ahead a header is requested: pages of a heap lie beside each other mostly.
+/// The number of pages ahead at which a header is requested: pages of a heap lie beside each other
+/// mostly.
 const AHEAD: PageNumber = 8;
 
 /// A scan of which threads take parts.

@@ -104,7 +104,8 @@ impl SortedEntries {
     }
 }
 
-/// How many words the longest entry takes whose texts take `factor` bytes for each of theirs.
+/// The number of words that the longest entry takes whose texts take `factor` bytes for each of
+/// theirs.
 fn longest(layout: &Layout, attributes: &[usize], factor: usize) -> usize {
     let longest = |&at: &usize| match layout.fields[at].kind {
         Kind::Integer { .. } | Kind::Real { .. } => 8,

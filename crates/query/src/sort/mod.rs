@@ -33,7 +33,7 @@ pub struct Sorter {
     reservation: Reservation,
     /// Of items that were other sorters' once.
     taken_over: Vec<Reservation>,
-    /// Where sorted runs go when the budget is used up; without it that is an error.
+    /// The place where sorted runs go when the budget is used up; without it that is an error.
     runs: Option<Runs>,
     /// Set to have it end.
     cancel: Option<Arc<AtomicBool>>,
@@ -163,7 +163,7 @@ impl Sorter {
         true
     }
 
-    /// How many items more there is memory for with their tuples.
+    /// The number of items more memory for with their tuples.
     fn items_left(&self) -> usize {
         let item_bytes = ITEM_BYTES + self.tuples.tuple_bytes();
         (self.reservation.left_bytes() / item_bytes as u64) as usize

@@ -4,7 +4,8 @@
 /// hash, and would be crowded where its bits are the same for all of a partition.
 const BIT_FIRST: u32 = 36;
 
-/// How often partitions can be divided: into so many that a terabyte leaves some megabytes each.
+/// The number of times that partitions can be divided: into so many that a terabyte leaves some
+/// megabytes each.
 pub const LEVELS_MAX: u32 = 4;
 
 /// With a budget from here on partitions are many: their buffers are long all the same, and what is
@@ -23,7 +24,7 @@ impl Fan {
         Self { bits: if budget_bytes >= MANY_BYTES_MIN { 6 } else { 4 } }
     }
 
-    /// How many partitions there are.
+    /// The number of partitions.
     pub const fn out(self) -> usize {
         1 << self.bits
     }

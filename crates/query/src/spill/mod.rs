@@ -33,15 +33,15 @@ const SHARE_BLOCK_BYTES_MIN: u64 = 1 << 10;
 /// The most: more makes hardly a disk faster, and merges read fewer runs at a time.
 const BLOCK_BYTES_MAX: u64 = 256 << 10;
 
-/// How many blocks a budget is for each partition of a [`Fan`] at least, so that the partitions, or
-/// a merge of many runs, take only a part of it.
+/// The number of blocks that a budget is for each partition of a [`Fan`] at least, so that the
+/// partitions, or a merge of many runs, take only a part of it.
 const BLOCKS_OF_PARTITION: u64 = 8;
 
-/// Where a statement puts what does not fit into its memory.
+/// The place where a statement puts what does not fit into its memory.
 #[derive(Debug, Clone)]
 pub struct Spill {
     shared: Arc<Shared>,
-    /// How many bytes are written and read at a time, for tuples that are not longer.
+    /// The number of bytes that are written and read at a time, for tuples that are not longer.
     block_bytes: usize,
     fan: Fan,
 }
@@ -52,14 +52,14 @@ struct Shared {
     file: Mutex<Option<Arc<File>>>,
     room: Mutex<Room>,
     written_bytes: AtomicU64,
-    /// How long the file may become; only tests have a limit.
+    /// The largest length of the file; only tests have a limit.
     bytes_max: u64,
 }
 
 /// Which parts of the file are free.
 #[derive(Debug, Default)]
 struct Room {
-    /// Where the file ends.
+    /// The place where the file ends.
     end: u64,
     /// Free parts by their lengths.
     free: BTreeMap<u64, Vec<u64>>,
@@ -101,12 +101,12 @@ impl Spill {
         Self::limited(folder, budget_bytes, bytes_max)
     }
 
-    /// How many bytes are written and read at a time, for tuples that are not longer.
+    /// The number of bytes that are written and read at a time, for tuples that are not longer.
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
     }
 
-    /// How what does not fit is divided.
+    /// The way in which what does not fit is divided.
     pub fn fan(&self) -> Fan {
         self.fan
     }
@@ -116,7 +116,7 @@ impl Spill {
         self.shared.written_bytes.load(Ordering::Relaxed)
     }
 
-    /// How long the file is.
+    /// The length of the file.
     #[cfg(test)]
     pub(crate) fn file_bytes(&self) -> u64 {
         self.room(|room| room.end)

@@ -43,7 +43,7 @@ impl Partitioned {
         spill.fan().out() as u64 * Run::buffer_bytes(spill, tuple_bytes)
     }
 
-    /// How they are divided.
+    /// The way in which they are divided.
     pub fn fan(&self) -> Fan {
         self.spill.fan()
     }

@@ -10,9 +10,9 @@ use crate::tuple::copy_tuple;
 pub struct Run {
     spill: Spill,
     tuple_bytes: usize,
-    /// How many tuples a part of the file holds.
+    /// The number of tuples that a part of the file holds.
     tuples_of_part: usize,
-    /// Where the parts begin.
+    /// The place where the parts begin.
     parts: Vec<u64>,
     len: usize,
 }
@@ -23,7 +23,7 @@ impl Run {
         Self { spill: spill.clone(), tuple_bytes, tuples_of_part, parts: Vec::new(), len: 0 }
     }
 
-    /// How many tuples it has.
+    /// The number of tuples that it has.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -118,7 +118,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// How many tuples it has.
+    /// The number of tuples that it has.
     pub fn len(&self) -> usize {
         self.run.len
     }
@@ -172,7 +172,7 @@ impl RunReader {
         Ok(Self { run, part: 0, buffer, at: 0, _reservation: reservation })
     }
 
-    /// How many tuples the run has.
+    /// The number of tuples that the run has.
     pub fn len(&self) -> usize {
         self.run.len()
     }

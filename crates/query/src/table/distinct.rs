@@ -17,7 +17,7 @@ pub struct DistinctTable {
     is_plain: bool,
     slots: Slots,
     tuples: Tuples,
-    /// Where the tuple of each number lies.
+    /// The place where the tuple of each number lies.
     places: Vec<Place>,
     hashes: Vec<u64>,
 }
@@ -59,7 +59,7 @@ impl DistinctTable {
         self.slots.expect(tuples);
     }
 
-    /// How many tuples it has.
+    /// The number of tuples that it has.
     pub fn len(&self) -> usize {
         self.places.len()
     }

@@ -42,7 +42,7 @@ pub struct JoinTable {
     entries: Entries,
     /// The first word ends what is before the first prefix: nothing.
     directory: Vec<u64>,
-    /// How far a hash is shifted down to its prefix.
+    /// The bits by which a hash is shifted down to its prefix.
     shift: u32,
     _reservation: Reservation,
 }
@@ -119,7 +119,7 @@ impl JoinBuilder {
         self.tuples.append(other.tuples);
     }
 
-    /// How many entries it has.
+    /// The number of entries that it has.
     pub fn len(&self) -> usize {
         self.tuples.len()
     }
@@ -184,8 +184,8 @@ impl JoinBuilder {
     }
 }
 
-/// Where each prefix begins, one word behind its own: each entry that is put there moves it on, and
-/// in the end it is where they end.
+/// The place where each prefix begins, one word behind its own: each entry that is put there moves
+/// it on, and in the end it is where they end.
 fn directory(hashes: &[u64], prefixes: usize, shift: u32) -> Vec<u64> {
     let mut directory = vec![0_u64; prefixes + 1];
     for &hash in hashes {

@@ -7,7 +7,7 @@ use crate::memory::Reservation;
 const NUMBER_BITS: u32 = 48;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
-/// How many numbers ahead memory is requested the slots of a larger table.
+/// The number of numbers ahead for which memory is requested: the slots of a larger table.
 const AHEAD: usize = 16;
 
 /// Slots at first: half a page.
@@ -41,7 +41,7 @@ impl Slots {
         (slots * 8 + slots / 2 * 8) as u64
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }

@@ -45,25 +45,25 @@ pub struct Tactics {
     pub profile: Profile,
     /// The storage's.
     pub storage: storage::Tactics,
-    /// How expressions are computed.
+    /// The way in which expressions are computed.
     pub execution: Execution,
-    /// How two relations are joined.
+    /// The way in which two relations are joined.
     pub join: Join,
-    /// How order, access paths and joins are chosen.
+    /// The way in which order, access paths and joins are chosen.
     pub optimizer: Optimizer,
-    /// Where the conditions on a scanned relation are evaluated.
+    /// The place where the conditions on a scanned relation are evaluated.
     pub accelerator: Accelerator,
     /// Whether the innermost loops use vector instructions.
     pub simd: Simd,
-    /// How duplicates are removed.
+    /// The way in which duplicates are removed.
     pub distinct: Distinct,
-    /// How the tuples of a partition come together.
+    /// The way in which the tuples of a partition come together.
     pub aggregate: Grouping,
-    /// How the tuples of a relation lie in its file.
+    /// The way in which the tuples of a relation lie in its file.
     pub layout: FileLayout,
-    /// How much memory statements may take.
+    /// The memory that statements may take.
     pub memory: MemoryBytes,
-    /// How many threads work on a statement.
+    /// The number of threads that work on a statement.
     pub parallelism: Parallelism,
     /// Whether a text that comes again is known.
     pub statement: Texts,

@@ -41,7 +41,7 @@ impl Temporary {
         Self { kept: Kept::File { run, _buffers: buffers } }
     }
 
-    /// How many tuples it has.
+    /// The number of tuples that it has.
     pub fn len(&self) -> usize {
         match &self.kept {
             Kept::Memory { tuples, order } => order.as_ref().map_or(tuples.len(), Vec::len),
@@ -188,7 +188,7 @@ pub struct Position {
     /// The bytes read of the file, and the part that they are.
     buffer: Vec<u8>,
     part: Option<usize>,
-    /// Where other threads go on, too, and the tuples that this one has of it already.
+    /// The continuation of other threads, and the tuples that this one has of it already.
     shared: Option<Arc<SharedPosition>>,
     first: Vec<Place>,
 }

@@ -26,9 +26,9 @@ use loadstone_quel::schema::Kind;
 pub struct Field {
     /// The attribute, or what a target list calls it.
     pub name: String,
-    /// How it is stored.
+    /// The way in which it is stored.
     pub kind: Kind,
-    /// Where it begins, in bytes from the tuple's first.
+    /// The place where it begins, in bytes from the tuple's first.
     pub offset: usize,
     /// The byte that is 1 where the value is null; None where it never is.
     pub null_at: Option<usize>,
@@ -43,7 +43,7 @@ pub struct Layout {
     pub bytes: usize,
 }
 
-/// How many bytes a value of that kind takes.
+/// The number of bytes that a value of that kind takes.
 pub const fn width(kind: Kind) -> usize {
     match kind {
         Kind::Integer { bytes } | Kind::Real { bytes } => bytes,

@@ -33,7 +33,7 @@ pub struct Expressions<'e, 'r, 'n> {
     pub inner: Option<Variable<'r>>,
     /// Whether operators may be used that fail for some values.
     pub may_fail: bool,
-    /// How many aggregates there may still be.
+    /// The number of aggregates that there may still be.
     pub aggregates_left: usize,
 }
 

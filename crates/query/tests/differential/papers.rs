@@ -25,7 +25,7 @@ pub enum Effect {
 #[derive(Debug)]
 pub struct Operation {
     pub name: String,
-    /// How its relations are stored: `heap`, `indexed`, `hash` or `string`.
+    /// The way in which its relations are stored: `heap`, `indexed`, `hash` or `string`.
     pub design: String,
     pub text: String,
     pub effect: Effect,

@@ -91,7 +91,7 @@ fn relation(number: usize, draw: &mut Draw<'_>, text: &mut String) -> Relation {
     Relation { name, attributes, rows: (thousands * hundreds * tens * ones + extremes) as u64 }
 }
 
-/// Where its tuples are, and which indexes lead there.
+/// The place where its tuples are, and which indexes lead there.
 fn structures(name: &str, attributes: &[Attribute], draw: &mut Draw<'_>, text: &mut String) {
     let any = |draw: &mut Draw<'_>| attributes[draw.below(attributes.len())].name.clone();
     match draw.below(5) {

@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many pairs got which verdict."""
+        """The number of pairs that got which verdict."""
         return Counter(pair.verdict for pair in self.pairs)
 
     @property

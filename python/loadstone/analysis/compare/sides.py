@@ -26,7 +26,7 @@ class Match:
 
     @property
     def name(self) -> str:
-        """How people see it: one name where both sides have the same."""
+        """The way in which people see it: one name where both sides have the same."""
         a, b = self.a.variant, self.b.variant
         return a if a == b else f"{b} over {a}"
 

@@ -21,7 +21,8 @@ from loadstone.statistics.estimate import Estimate
 RULE = "components"
 OBSERVER_MAX = 1.05
 ALIKE = 1 / 3
-"""How far the watched statements' difference may lie from the row's, as a share of it."""
+"""The distance that the watched statements' difference may have from the row's, as a share of
+it."""
 NAMED = (COMPONENT, KERNEL, WAITING, ASLEEP)
 
 

@@ -37,7 +37,7 @@ class Distance:
     ratio: Estimate
     ns: Estimate
     names: tuple[str, str]
-    """How the two are called."""
+    """The way in which the two are called."""
     terms: tuple[str, ...]
     """Their unequal terms."""
 

@@ -1,4 +1,4 @@
-"""How findings say figures: each with its interval, in the unit of the figure."""
+"""The way in which findings say figures: each with its interval, in the unit of the figure."""
 
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import duration, interval, percent, size, times, unit_for

@@ -93,7 +93,8 @@ class Variation:
     # --- rule 2: move ---------------------------------------------------------------------
 
     def _start(self, low: int, width: int, rows: int) -> int:
-        """Where a range of `width` values that begins at `low` begins in this variation."""
+        """The place where a range of `width` values that begins at `low` begins in this
+        variation."""
         places = rows - width + 1
         return (low + self.number * places // COUNT) % places
 

@@ -18,7 +18,7 @@ from loadstone.clients.oo7.walk import MODULE, Walk, null, t1
 from loadstone.errors import EngineError
 
 BEGINNINGS = ("I am", "This is")
-"""How a document begins, and how it begins after T5."""
+"""The way in which a document begins, and how it begins after T5."""
 REPEATED = 4
 """Times of T2c and T3c."""
 
@@ -165,7 +165,7 @@ def _of_several_users(reads: Sequence[str], changes: str) -> "Operation":
 
 
 def _begin_anew(driver: Driver, before: str, after: str) -> Done:
-    """Where a component's document begins with one text, make it begin with another."""
+    """The place where a component's document begins with one text, make it begin with another."""
     done = Done()
     walk = Walk(driver)
     for composite in walk.components():

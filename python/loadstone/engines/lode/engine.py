@@ -316,7 +316,7 @@ class LodeEngine(Engine):
         return database.connection if isinstance(database, ServedDatabase) else database
 
     def _place(self) -> str:
-        """Where statements are executed, by the process and the thread that do."""
+        """The place where statements are executed, by the process and the thread that do."""
         asked = self._asked()
         if isinstance(asked, lode.Database):
             return "embedded"

@@ -15,8 +15,8 @@ from psycopg.pq import TransactionStatus
 from loadstone.errors import EngineError
 
 GONE_CHECK_S = 2
-"""How often the server looks, in a long statement, whether its client lives: after a killed worker
-it would go on for nobody."""
+"""The interval at which the server checks, in a long statement, whether its client lives: after a
+killed worker it would go on for nobody."""
 
 
 def only_read(connection: psycopg.Connection[tuple[Any, ...]]) -> None:

@@ -1,4 +1,5 @@
-"""How a living run holds its tables in a user's SQLite file: a lock on a byte beyond SQLite's.
+"""The way in which a living run holds its tables in a user's SQLite file: a lock on a byte beyond
+SQLite's.
 
 A lock of an open file description (fcntl(2), F_OFD_SETLK): every process that opens the file sees
 it, in any container; it ends with the last process that has the descriptor, changes nothing in the

@@ -17,8 +17,8 @@ integers and floats."""
 _KEPT: Mapping[str, Callable[[Any], Any]] = {
     "bool": int, "date": str, "timestamp": str, "decimal": float,
 }  # fmt: skip
-"""How SQLite keeps values of types that it lacks: dates as ISO 8601 has them, in the words of its
-own functions."""
+"""The form in which SQLite keeps values of types that it lacks: dates as ISO 8601 has them, in the
+words of its own functions."""
 _STAGE = "temp.loadstone_unordered"
 
 

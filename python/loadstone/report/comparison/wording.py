@@ -75,7 +75,7 @@ def terms(matched: Matched) -> tuple[Entry, ...]:
 
 
 def equal_settings(matched: Matched) -> str:
-    """How many of the engine's settings are the same on both sides; empty without any."""
+    """The number of the engine's settings that are the same on both sides; empty without any."""
     count = sum(e.setting and e.verdict == EQUAL for e in matched.terms.entries)
     return f"{plural(count, 'other setting')} equal" if count else ""
 

@@ -81,8 +81,8 @@ def crossing(
 
 
 def _root(small: int, at_small: float, large: int, at_large: float) -> float | None:
-    """Where the line reaches 0 on its way down; 0 where it is below from the start, None where it
-    is not on its way down."""
+    """The place where the line reaches 0 on its way down; 0 where it is below from the start, None
+    where it is not on its way down."""
     if at_small <= 0 and at_large <= 0:
         falling = at_small - at_large
         return max(small + (large - small) * at_small / falling, 0.0) if falling > 0 else 0.0

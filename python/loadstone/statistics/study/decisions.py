@@ -131,7 +131,7 @@ def _is_within(estimate: Estimate, half: float) -> bool:
 
 
 def _reach(estimate: Estimate) -> float:
-    """How far from 0 the interval goes; without one, infinitely."""
+    """The distance from 0 that the interval goes; without one, infinitely."""
     if estimate.low is None or estimate.high is None:
         return float("inf")
     return max(abs(estimate.low), abs(estimate.high))

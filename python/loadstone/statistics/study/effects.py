@@ -19,7 +19,7 @@ from loadstone.statistics.study.parts import BASE, Combination, Parts, every
 from loadstone.statistics.study.shares import share
 
 CHANCE = 0.05
-"""How often a study without effects may show one."""
+"""The number of times that a study without effects may show one."""
 NONE: Parts = MappingProxyType({})
 LEAST = log(1.03)
 """Smaller effects are not called: two processes of one engine differ by that much."""
@@ -126,8 +126,8 @@ def study_effects(
 
 
 def _threshold_of(noise: Estimate | None) -> float:
-    """How far from 0 an effect must be, on ln: 3 %, or as far as the interval of the A/A control
-    reaches."""
+    """The distance from 0 that an effect must be, on ln: 3 %, or as far as the interval of the A/A
+    control reaches."""
     if noise is None:
         return LEAST
     reached = [bound for bound in (noise.value, noise.low, noise.high) if bound is not None]

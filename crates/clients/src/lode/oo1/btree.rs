@@ -24,7 +24,7 @@ use crate::oo1::visits::Visits;
 
 const NAMES: [&str; 4] = ["btree.part", "btree.to", "btree.from", "btree.build"];
 
-/// How full leaves are made where new keys come at the end, and where they come anywhere.
+/// The fill of leaves where new keys come at the end, and where they come anywhere.
 const FILL_PERCENT: u8 = 100;
 const FILL_BETWEEN_PERCENT: u8 = 90;
 

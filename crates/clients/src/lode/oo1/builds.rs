@@ -15,7 +15,7 @@ use super::stretches::CHUNK_PARTS;
 use crate::lode::failure::{Failure, Result};
 use crate::lode::loading::Loading;
 
-/// How full leaves are made: updates put entries between those that are there.
+/// The fill of leaves: updates put entries between those that are there.
 const FILL_PERCENT: u8 = 90;
 
 const KEY_BYTES: usize = 12;

@@ -1,4 +1,5 @@
-//! Where parts and connections lie: one implementation for each value of the tactic `access`.
+//! The place where parts and connections lie: one implementation for each value of the tactic
+//! `access`.
 //!
 //! All but the load works on [`PageRead`] and [`PageWrite`], so that what one asks within a read
 //! transaction, a write transaction can ask too.
@@ -22,7 +23,7 @@ pub trait Design: Copy + Send + 'static {
     /// The structures it consists of, for the terms.
     const ACCESS: &'static str;
 
-    /// How it names a part that was reached.
+    /// The way in which it names a part that was reached.
     type Handle: Copy;
 
     /// The state it keeps from call to call within a transaction.

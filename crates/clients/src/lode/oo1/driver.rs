@@ -19,7 +19,7 @@ use crate::oo1::part::Part;
 use crate::oo1::visits::Visits;
 use crate::tactics::{Address, Tactics};
 
-/// How often a transaction is run again that was chosen to end a deadlock.
+/// The number of times that a transaction is run again that was chosen to end a deadlock.
 const RUNS_MAX: u32 = 1_000;
 
 const BY_KEYS: &str = "its parts lead to each other by keys, and only references are prefetched";

@@ -27,7 +27,7 @@ use crate::oo1::visits::Visits;
 
 const NAMES: [&str; 4] = ["links.part", "links.connection", "links.id", "links.build"];
 
-/// How full the leaves of the B-tree on id are made: new ids come at its end.
+/// The fill of the leaves of the B-tree on id: new ids come at its end.
 const FILL_PERCENT: u8 = 100;
 
 /// The connections that leave a part.
@@ -56,7 +56,7 @@ impl Links {
         lists::Links { parents: self.parts, children: self.connections, field }
     }
 
-    /// How parts lead to each other.
+    /// The way in which parts lead to each other.
     const fn joined(self, direction: Direction) -> Joined {
         let (along, across) = match direction {
             Direction::Forward => (OUT, IN),

@@ -22,12 +22,12 @@ pub const FROM: usize = TO_REST + 3 * TO_REST_BYTES;
 /// front, objects take a multiple of a cache's line then, and so begin with one. What a visit reads
 /// is in the first.
 pub const FROM_STEP: usize = 8;
-/// How many there are room for at least.
+/// The number that there is space for at least.
 const FROM_LEAST: usize = 2;
 
 const _: () = assert!((8 + FROM + 8 * FROM_LEAST).is_multiple_of(64) && 8 + TO_REST <= 64);
 
-/// How many parts are connected to it.
+/// The number of parts that are connected to it.
 pub fn count(object: &[u8]) -> usize {
     object.get(FROM_COUNT..FROM_COUNT + 2).map_or(0, |count| {
         usize::from(u16::from_le_bytes(count.try_into().expect("two bytes were taken")))

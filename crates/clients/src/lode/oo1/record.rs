@@ -25,7 +25,7 @@ use crate::oo1::visits::Visits;
 /// Words of a connection, and of a part without its build time: what a visit reads.
 pub const WORDS: usize = 3;
 
-/// Where the build time lies in a part.
+/// The place where the build time lies in a part.
 pub const BUILD_AT: usize = WORDS * 8;
 
 /// Bytes of a part.

@@ -218,7 +218,7 @@ impl Files {
         Ok(self.parts.read_at(pages, at, see_id)?)
     }
 
-    /// Where the connections that leave an atomic part lead to.
+    /// The place where the connections that leave an atomic part lead to.
     #[inline(always)]
     pub fn connected(
         &self,

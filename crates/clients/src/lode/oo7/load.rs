@@ -13,10 +13,10 @@ use crate::lode::loading::{Loading, Places};
 use crate::oo7::Object;
 use crate::oo7::record::{self, REFERENCES};
 
-/// How full leaves are made: updates put entries between those that are there.
+/// The fill of leaves: updates put entries between those that are there.
 const FILL_PERCENT: u8 = 90;
 
-/// Where the objects of the tree, and the composite parts, lie.
+/// The place where the objects of the tree, and the composite parts, lie.
 struct Placed {
     complex: Vec<Reference>,
     bases: Vec<Reference>,

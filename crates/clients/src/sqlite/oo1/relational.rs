@@ -17,7 +17,7 @@ use crate::sqlite::file::{File, not_loaded};
 use crate::sqlite::raw::{Connection, ENGINE, Statement};
 use crate::tactics::{Address, Tactics};
 
-/// How connections lie.
+/// The way in which connections lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Design {
     Rowid,

@@ -24,7 +24,7 @@ use crate::disk::{Destination, Disk};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Replacement;
 
-/// Where the tests keep their word on a page, clear of the header.
+/// The place where the tests keep their word on a page, clear of the header.
 const WORD: usize = 64;
 
 const ALL: [Replacement; 4] =

@@ -22,7 +22,7 @@ use crate::pages::PageRead;
 use crate::tactics::Tactics;
 use crate::transaction::Writing;
 
-/// Where the tests put their values.
+/// The place where the tests put their values.
 const AT: usize = 3_600;
 
 fn tactics(text: &str) -> Tactics {

@@ -77,7 +77,8 @@ impl Oo7 {
         Logged { bytes: after.bytes - before.bytes, ranges: after.ranges - before.ranges }
     }
 
-    /// How many pages have the first so many parts of the composite parts that are visited.
+    /// The number of pages that have the first so many parts of the composite parts that are
+    /// visited.
     fn pages(&self, parts: usize) -> u64 {
         let of = |visit: &usize| &self.ids[visit * ATOMIC_PARTS..][..parts];
         let pages: std::collections::BTreeSet<_> =
@@ -85,7 +86,7 @@ impl Oo7 {
         pages.len() as u64
     }
 
-    /// How many composite parts are visited an odd number of times.
+    /// The number of composite parts that are visited an odd number of times.
     fn odd(&self) -> u64 {
         let times = |one| self.visits.iter().filter(|&&visit| visit == one).count();
         (0..COMPOSITES).filter(|&one| times(one) % 2 == 1).count() as u64

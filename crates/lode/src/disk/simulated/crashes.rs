@@ -52,7 +52,7 @@ pub struct Trace {
 /// One way in which the machine may have stopped.
 #[derive(Debug, Clone)]
 pub struct Crash {
-    /// How many events of the trace had happened.
+    /// The number of events of the trace that had happened.
     pub point: usize,
     /// The last mark that the program had made.
     pub mark: Option<u64>,
@@ -71,7 +71,7 @@ impl fmt::Display for Crash {
 }
 
 impl Trace {
-    /// How many events there are: writes, changed lengths, syncs and marks. One can crash before
+    /// The number of events: writes, changed lengths, syncs and marks. One can crash before
     /// the first and after each.
     pub fn event_count(&self) -> usize {
         self.events.len()

@@ -22,7 +22,7 @@ const CALLS: usize = 4;
 pub struct Failure {
     /// The kind that is counted and fails; `None` for any.
     pub call: Option<Call>,
-    /// How many of these calls still succeed.
+    /// The number of these calls that still succeed.
     pub after: u64,
     /// Whether all that follow fail, too.
     pub for_ever: bool,

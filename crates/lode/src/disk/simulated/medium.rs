@@ -110,7 +110,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// How many sectors there are to tear; 0 of a changed length.
+    /// The number of sectors to tear; 0 of a changed length.
     pub(super) fn sector_count(&self) -> usize {
         match &self.change {
             Change::Write(patch) => sectors(patch).count(),

@@ -94,7 +94,7 @@ impl Simulation {
         self.state().failures.forget();
     }
 
-    /// How many calls of this kind there were, failed ones too; of all kinds with `None`. So a
+    /// The number of calls of this kind, failed ones too; of all kinds with `None`. So a
     /// first run shows how many [`Failure`]s there are to try.
     pub fn calls(&self, call: Option<Call>) -> u64 {
         self.state().failures.calls(call)
@@ -125,7 +125,7 @@ impl Simulation {
         Trace { names: state.names.clone(), start, events }
     }
 
-    /// How many changes are not durable now: as many [`Survival`]s there are to give.
+    /// The number of changes that are not durable now: as many [`Survival`]s there are to give.
     pub fn pending_count(&self) -> usize {
         self.state().medium.pending.len()
     }

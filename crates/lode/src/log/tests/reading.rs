@@ -6,7 +6,7 @@ use super::{
 use crate::error::LodeError;
 use crate::log::{Lsn, RECORD_BYTES_MAX, Sync};
 
-/// Where the records lie in the file during the first epoch.
+/// The place where the records lie in the file during the first epoch.
 fn offset(lsn: Lsn) -> usize {
     lsn.0 as usize
 }

@@ -1,4 +1,4 @@
-//! How relations are stored changes no answer.
+//! The way in which relations are stored changes no answer.
 
 use super::*;
 

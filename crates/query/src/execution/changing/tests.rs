@@ -29,7 +29,7 @@ fn pack() -> Pack {
     Pack { values: Vec::new(), layout: layout(), span: Span { start: 8, end: 9 } }
 }
 
-/// Where sinks and plans name a record id that an executor computes.
+/// The place where sinks and plans name a record id that an executor computes.
 fn record_id() -> Expr {
     Expr::RecordId { slot: 0 }
 }

@@ -1,5 +1,5 @@
-//! Where a node gets its operands from: constants and attributes of known width are read in the
-//! node itself, anything else by a call.
+//! The place where a node gets its operands from: constants and attributes of known width are read
+//! in the node itself, anything else by a call.
 
 use loadstone_quel::error::Fault;
 
@@ -32,7 +32,7 @@ pub(super) trait Operand<T>: Send + Sync + 'static {
     fn get(&self, row: &Row<'_>) -> Evaluated<T>;
 }
 
-/// Where an attribute stands.
+/// The place where an attribute stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub slot: usize,

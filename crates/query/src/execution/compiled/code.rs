@@ -19,7 +19,7 @@ pub(super) struct Way {
     pub counts_steps: bool,
 }
 
-/// Where rows come from.
+/// The place where rows come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Begin {
     /// The pipeline's source.
@@ -82,7 +82,7 @@ pub(super) struct Parts {
 pub(super) struct Target {
     pub field: Field,
     pub tuple_bytes: usize,
-    /// Where a value that does not fit is shown.
+    /// The place where a value that does not fit is shown.
     pub span: Span,
 }
 
@@ -102,7 +102,7 @@ pub(super) enum Form {
     Aggregation { key: Key, updates: Vec<Argument> },
 }
 
-/// How the partition of a row is reported.
+/// The way in which the partition of a row is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// There is one.

@@ -54,7 +54,7 @@ pub(super) struct Fed {
     pub values: *mut u8,
     /// The numbers of the rows that count, where not all do.
     pub rows: *mut u16,
-    /// How many count.
+    /// The number that count.
     pub count: u64,
 }
 

@@ -141,7 +141,7 @@ impl Assembler {
 }
 
 impl Machine {
-    /// How many functions it has.
+    /// The number of functions that it has.
     pub fn len(&self) -> usize {
         self.functions.len()
     }

@@ -43,7 +43,7 @@ pub struct Interpreted<'a> {
     pub calls: Rc<Calls>,
 }
 
-/// How often the two routines ran.
+/// The number of times that the two routines ran.
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Symbols fetched.

@@ -13,14 +13,14 @@ use crate::tuple::{Field, Layout};
 /// empty, its place, and what grows by doubling.
 const ENTRY_BYTES: u64 = 56;
 
-/// How often an entry may be there while a table is made: put in, and as much again in a chunk that
-/// is not full; and once more where it is copied to its place.
+/// The number of times that an entry may be there while a table is made: put in, and as much again
+/// in a chunk that is not full; and once more where it is copied to its place.
 const ENTRY_COPIES: u64 = 2;
 
 /// Buffers beside those of the partitions that are written: of runs that are read.
 const READERS: u64 = 2;
 
-/// How the entries of a table look, and how many fit.
+/// The way in which the entries of a table look, and how many fit.
 #[derive(Debug, Clone)]
 pub(in crate::execution) struct Shape {
     pub layout: Layout,

@@ -17,7 +17,7 @@ pub(in crate::execution) struct RowForm {
     /// The length of a slot's tuples, for each slot that is needed.
     pub slots: Vec<(usize, usize)>,
     bytes: usize,
-    /// Where the hash ends, which stands first: at the beginning where there is none.
+    /// The place where the hash ends, which stands first: at the beginning where there is none.
     hash_end: usize,
 }
 

@@ -30,7 +30,7 @@ pub(in crate::execution) struct Aside {
 struct Pair {
     entries: Run,
     rows: Run,
-    /// How often they were divided.
+    /// The number of times that they were divided.
     level: u32,
 }
 

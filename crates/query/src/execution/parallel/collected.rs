@@ -16,7 +16,7 @@ pub enum Collected {
     Entries {
         /// Which has them.
         builder: JoinBuilder,
-        /// How many they may be.
+        /// Their largest number.
         entries_max: usize,
     },
     /// For a temporary relation.

@@ -10,7 +10,7 @@ use super::layout;
 use crate::expression::Expr;
 use crate::tuple::{OwnedValue, Value};
 
-/// Where a value cannot be computed, the place of the first operator that fails.
+/// If a value cannot be computed, the place of the first operator that fails.
 pub type Meaning<T> = Result<Option<T>, Span>;
 
 /// The meaning of a value for a row of two tuples' values; their record ids are 10 and 11.

@@ -20,7 +20,7 @@ use crate::tuple::Value;
 /// Tuples that a scan gives at a time. They are looked at one by one.
 const BATCH: usize = 1024;
 
-/// Where rows end.
+/// The place where rows end.
 pub(super) struct End<'e, 'c> {
     pub(super) target: Target,
     pub(super) receiver: &'e mut Receiver<'c>,

@@ -16,13 +16,13 @@ use crate::table::{Duplicates, JoinTable};
 use crate::temporary::Temporary;
 use crate::tuple::Value;
 
-/// Where tuples come from, once or again for each outer row.
+/// The place where tuples come from, once or again for each outer row.
 pub(super) struct Source {
     pub slot: usize,
     pub from: From,
     /// Kept from one run to the next, for its memory.
     pub batch: TupleBatch,
-    /// Where only the first tuple counts that fulfils a condition, or the first of all.
+    /// The place where only the first tuple counts that fulfils a condition, or the first of all.
     pub first: Option<First>,
 }
 

@@ -13,7 +13,7 @@ use crate::tuple::{self, Field, width};
 /// Tuples that are written together.
 const BLOCK_TUPLES: usize = 32;
 
-/// How many tuples ahead the memory is requested what will be copied.
+/// The number of tuples ahead for which memory is requested.
 const AHEAD: usize = 12;
 
 /// The bytes that a processor fetches at once.

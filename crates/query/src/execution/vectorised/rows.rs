@@ -18,7 +18,7 @@ pub(super) type Selection = Vec<u16>;
 pub(super) struct Rows {
     /// By the slots' numbers; those of later steps are empty.
     pub slots: Vec<SlotRows>,
-    /// How many rows there are, qualified or not.
+    /// The number of rows, qualified or not.
     pub len: usize,
     /// Those that qualify.
     pub selection: Selection,

@@ -187,7 +187,7 @@ fn sound(plan: &Plan) {
     }
 }
 
-/// How many conditions the plan sees to: filters, keys of look-ups and joins, bounds.
+/// The number of conditions that the plan sees to: filters, keys of look-ups and joins, bounds.
 fn conditions(plan: &Plan) -> usize {
     fn of_source(source: &Source) -> usize {
         let of = |condition: &Option<Expr>| match condition {

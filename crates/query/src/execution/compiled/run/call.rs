@@ -130,19 +130,19 @@ impl Handle {
         unsafe { value(*(*self.0).cells.add(cell)) }
     }
 
-    /// How many rows are staged; afterwards none are.
+    /// The number of rows that are staged; afterwards none are.
     pub fn take_staged(self) -> usize {
         // SAFETY: as of `with`.
         unsafe { std::mem::take(&mut (*self.0).staged) as usize }
     }
 
-    /// How many rows count for an update of an aggregation; afterwards none do.
+    /// The number of rows that count for an update of an aggregation; afterwards none do.
     pub fn take_count(self, update: usize) -> usize {
         // SAFETY: there is one for each update of the pipeline, of which this is one.
         unsafe { std::mem::take(&mut (*(*self.0).updates.add(update)).count) as usize }
     }
 
-    /// Where compiled code finds what a probe found.
+    /// The place where compiled code finds what a probe found.
     pub fn set_matches(self, matches: *const *const u8) {
         // SAFETY: as of `with`.
         unsafe { (*self.0).matches = matches };

@@ -26,7 +26,7 @@ pub(super) struct Feed<'r> {
     updates: Vec<Update>,
     /// The partition of each row.
     partitions: Vec<u32>,
-    /// Where the key is one integer: the partition of each small one, plus one.
+    /// The place where the key is one integer: the partition of each small one, plus one.
     direct: Vec<u32>,
     hashes: Vec<u64>,
     /// The numbers of all rows.
@@ -76,7 +76,7 @@ impl<'r> End<'r> {
         }
     }
 
-    /// Where compiled code puts tuples or keys.
+    /// The place where compiled code puts tuples or keys.
     pub fn out(&mut self) -> *mut u8 {
         match self {
             Self::Tuples { tuples, .. } => tuples.as_mut_ptr(),
@@ -84,7 +84,7 @@ impl<'r> End<'r> {
         }
     }
 
-    /// Where it puts arguments.
+    /// The place where it puts arguments.
     pub fn fed(&mut self) -> Vec<Fed> {
         let Self::Aggregation(feed) = self else { return Vec::new() };
         let argument = |update: &mut Update| Fed {

@@ -18,7 +18,7 @@ use crate::tuple::Value;
 /// Tuples of a batch.
 const BATCH: usize = 1024;
 
-/// Where the rows of a function come from.
+/// The place where the rows of a function come from.
 pub(super) enum Source {
     Once,
     Scan(Relation),

@@ -62,7 +62,7 @@ impl Stage {
         })
     }
 
-    /// Where compiled code packs a tuple of which it asks whether it is new.
+    /// The place where compiled code packs a tuple of which it asks whether it is new.
     pub fn buffer(&mut self) -> *mut u8 {
         match self {
             Self::Distinct { tuple, .. } => tuple.as_mut_ptr(),
@@ -75,7 +75,7 @@ impl Stage {
     ///
     /// # Errors
     ///
-    /// Where it cannot be put.
+    /// If it cannot be put.
     pub fn put_aside(
         &mut self,
         keys: &[Value<'_>],

@@ -9,7 +9,7 @@ use super::value::{Computed, Content};
 use crate::execution::compiled::context::Routine;
 use crate::expression::Expr;
 
-/// Where a condition leads.
+/// The place where a condition leads.
 #[derive(Clone, Copy)]
 struct Ways {
     holds: Block,

@@ -99,7 +99,7 @@ use field;
 #[derive(Clone, Copy)]
 struct Slot {
     tuple: Value,
-    /// Where the record id lies, where there is one.
+    /// The place where the record id lies, where there is one.
     id: Option<Value>,
     /// Whether a function before this one filled it.
     is_outer: bool,
@@ -113,18 +113,18 @@ struct Translator<'f, 'p> {
     /// The address of the [`super::context::Context`].
     context: Value,
     slots: Vec<Option<Slot>>,
-    /// Where a row goes that is dropped or done with.
+    /// The place where a row goes that is dropped or done with.
     next: Block,
-    /// Where all rows are done with.
+    /// The place where all rows are done with.
     done: Block,
-    /// Where a source leads of which only the first row counts.
+    /// The place where a source leads of which only the first row counts.
     found: Block,
-    /// Where an error leads.
+    /// The place where an error leads.
     stopped: Block,
     comparisons: Variable,
     hash_probes: Variable,
-    /// Where the function leads to the sink: what it counts for that, each with its place in
-    /// memory.
+    /// The place where the function leads to the sink: what it counts for that, each with its place
+    /// in memory.
     staged: Vec<Staged>,
 }
 

@@ -48,7 +48,7 @@ impl Translator<'_, '_> {
         self.fault_if(is_least, site, value, None);
     }
 
-    /// Where the left side is null, the right one's error shows all the same.
+    /// If the left side is null, the right one's error shows all the same.
     pub(super) fn arithmetic(
         &mut self,
         operator: BinaryOperator,

@@ -23,7 +23,7 @@ pub(super) struct Computed {
 pub(super) enum Content {
     Integer(Value),
     Real(Value),
-    /// Where a text begins, and its length, maybe with trailing blanks.
+    /// The place where a text begins, and its length, maybe with trailing blanks.
     Text {
         start: Value,
         bytes: Value,
