@@ -7,9 +7,10 @@ import pytest
 
 from loadstone import cli
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
+from loadstone.engines.tactic import Level, Tactic
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, Choices, read_choices
-from loadstone.plan.earlier_names import CHOICES, operation_now, option_now
+from loadstone.plan.earlier_names import CHOICES, VALUES, operation_now, option_now
 from loadstone.planning.planner import make_plan
 
 
@@ -69,6 +70,19 @@ def test_a_plan_file(tmp_path: Path, name: str, now: str) -> None:
     with pytest.raises(InputError, match=f"{name} is no choice any more") as caught:
         read_choices(file)
     assert f"it is called {now} now" in caught.value.hint
+
+
+@pytest.mark.parametrize(("named", "now"), VALUES.items())
+def test_a_value_of_a_tactic(named: tuple[str, str], now: str) -> None:
+    name, value = named
+    tactic = Tactic(name, Level.SESSION, ((now, ""), ("another", "")))
+    with pytest.raises(InputError, match=f"no {name}={value} any more") as caught:
+        tactic.checked(value, "lode")
+    assert caught.value.hint == f"it is called {name}={now} now"
+    assert tactic.checked(now, "lode") == now
+    with pytest.raises(InputError, match="cannot set") as caught:
+        tactic.checked("bogus", "lode")
+    assert caught.value.hint == f"it takes: {now}, another"
 
 
 def test_the_names_of_now_are_choices_and_options() -> None:

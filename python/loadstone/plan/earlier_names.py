@@ -1,9 +1,17 @@
-"""Names of choices and operations in earlier releases: refused, and the message says the
+"""Names of choices, operations and values in earlier releases: refused, and the message says the
 name of now."""
 
 from collections.abc import Collection
 
 CHOICES = {"panel": "preset", "floor": "overhead", "awake": "disable_idle_states"}
+
+VALUES = {("locks", "table"): "database"}
+"""(Tactic, its value in earlier releases) -> the value of now."""
+
+
+def value_now(tactic: str, value: str) -> str:
+    """The value that one of an earlier release became; empty where it was not renamed."""
+    return VALUES.get((tactic, value), "")
 
 
 def option_now(option: str) -> str:

@@ -125,7 +125,8 @@ impl Buffer {
     }
 
     /// Read those pages of a run that are absent, and for which there are frames without waiting
-    /// and without writing. Nobody has requested them yet; what goes wrong is reported to who does.
+    /// and without writing. They are read ahead: the caller that requests such a page gets the
+    /// error of its read.
     pub(crate) fn bring(&self, run: Run) {
         let absent = self.absent(run);
         let mut permit = self.budget.acquire_up_to(absent.len());

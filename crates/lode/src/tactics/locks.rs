@@ -9,8 +9,8 @@ named_tactic! {
     /// (shared) or changed (exclusive), and pages of no file, which report where room is, by
     /// themselves. `page`: each page when it is first read or changed.
     /// Transactions wait in the order of asking, but one that requests more of what it holds goes
-    /// first; where some wait for each other in a circle, the youngest is rolled back and reported
-    /// so.
+    /// first; where some wait for each other in a circle, the youngest is rolled back with an
+    /// error.
     /// **What it buys.** `database`: nothing is paid per page, and no deadlock is possible.
     /// `relation`: transactions that touch different relations run side by side, with as many
     /// entries in the lock table as files are touched. `page`: so do those that touch different

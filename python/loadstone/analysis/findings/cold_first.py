@@ -94,7 +94,7 @@ def _finding(
     slow, fast = pair
     names = [seen.whole.labels[figure.cell.variant] for figure in pair]
     ratio = typical_ns(slow) / typical_ns(fast)
-    words = f"{said_share(share)} of the difference is "
+    words = f"{said_part(share, 'the difference')} is "
     words += (
         "there when warm, too" if kind == ALWAYS else "there the first time only, not when warm"
     )

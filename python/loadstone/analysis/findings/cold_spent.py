@@ -120,7 +120,7 @@ def _finding(
     names = [seen.whole.labels[figure.cell.variant] for figure in pair]
     ratio = typical_ns(slow) / typical_ns(fast)
     place = "waiting" if kind == "waiting" else "computing"
-    low, high = (percent(max(one or 0.0, 0.0)) for one in (share.low, share.high))
+    low, high = (percent(one or 0.0) for one in (share.low, share.high))
     span = high if low == high else f"{low.removesuffix(' %')} to {high}"
     words = f"{span} of the difference is {place}"
     words += f"; {more}" if more else ""

@@ -74,7 +74,7 @@ def _share(
 
 def _finding(far: Distance, row: BudgetRow, share: Estimate) -> Finding:
     slow, fast = far.names
-    words = f"{said_share(share)} of the difference is {row.name}"
+    words = f"{said_part(share, 'the difference')} is {row.name}"
     most = f", most often in {row.functions[0][0]}" if row.functions else ""
     return far.finding(
         RULE,

@@ -68,7 +68,7 @@ def _finding(
 ) -> Finding:
     slow, fast = far.names
     own, other = map(_said, prices)
-    words = f"{said_share(share)} of the difference is the price of each tuple: {own}"
+    words = f"{said_part(share, 'the difference')} is the price of each tuple: {own}"
     keys = [
         f"{far.row.operation.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
         for rows in scales

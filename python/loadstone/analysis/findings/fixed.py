@@ -91,7 +91,7 @@ def _finding(
         for rows in scales
         for figure in (far.slow, far.fast)
     ]
-    words = f"{said_share(share)} of the difference does not grow with the data: a cost of each"
+    words = f"{said_part(share, 'the difference')} does not grow with the data: a cost of each"
     words += " statement"
     return far.finding(
         RULE,

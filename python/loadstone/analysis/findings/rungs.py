@@ -125,7 +125,7 @@ def _share(far: Distance, rung: RungFigure, other: Estimate | None) -> Estimate 
 
 def _finding(far: Distance, rung: RungFigure, share: Estimate) -> Finding:
     slow, fast = far.names
-    words = f"{said_share(share)} of the difference is {rung.attributed}"
+    words = f"{said_part(share, 'the difference')} is {rung.attributed}"
     own = said_ns(rung.beyond_ns) if rung.beyond_ns else ""
     return far.finding(
         RULE,

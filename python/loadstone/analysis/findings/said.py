@@ -1,4 +1,4 @@
-"""The way in which findings say figures: each with its interval, in the unit of the figure."""
+"""The form of figures in findings: each with its interval, in the unit of the figure."""
 
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import duration, interval, percent, size, times, unit_for
@@ -8,12 +8,20 @@ SHARE_MAX = 10.0
 
 
 def said_share(share: Estimate) -> str:
-    """`86 % (80 to 92 %)`; what lies below nothing is reported as that, and `beyond_all` says why
-    one may be more than 100 %."""
+    """`86 % (80 to 92 %)`; as measured, also below 0 and beyond 100 %."""
     reported = _percent(share.value)
     if share.low is None or share.high is None:
         return reported
     return f"{reported} ({_percent(share.low).removesuffix(' %')} to {_percent(share.high)})"
+
+
+def said_part(share: Estimate, whole: str = "the difference") -> str:
+    """`86 % (80 to 92 %) of the difference`; a part that is larger than the whole difference, since
+    the slower one is faster in the rest, as
+    `more than the difference, 207 % (190 to 220 %) of it,`."""
+    if share.value < BEYOND_ALL:
+        return f"{said_share(share)} of {whole}"
+    return f"more than {whole}, {said_share(share)} of it,"
 
 
 def beyond_all(share: Estimate | None) -> str:
@@ -28,7 +36,7 @@ BEYOND_ALL = 1.005
 
 
 def _percent(share: float) -> str:
-    return f"over {percent(SHARE_MAX)}" if share > SHARE_MAX else percent(max(share, 0.0))
+    return f"over {percent(SHARE_MAX)}" if share > SHARE_MAX else percent(share)
 
 
 def said_ratio(ratio: Estimate) -> str:

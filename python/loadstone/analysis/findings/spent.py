@@ -16,7 +16,7 @@ from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number
 from loadstone.analysis.findings.plan_reading import operators_apart
-from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
+from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.record.model import Sample
 from loadstone.statistics.disturbance import BESIDE, COUNTERS_NS, SHORT_NS
 from loadstone.statistics.estimate import Estimate
@@ -119,9 +119,9 @@ def _finding(
         RULE,
         kind,
         grade=grade,
-        brief=f"{said_share(share)} of the difference is {words}",
+        brief=f"{said_part(share, 'the difference')} is {words}",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}, {said_ns(far.ns)}"
-        f" longer: {said_share(share)} of that is {words}.{more}",
+        f" longer: {said_part(share, 'that')} is {words}.{more}",
         numbers=(
             Number("difference", far.ns, "ns"),
             Number(kind, share, "share"),

@@ -66,7 +66,7 @@ def _finding(
 ) -> Finding:
     slow, fast = far.names
     asked, beside = (round(one.statements or 0) for one in counts)
-    words = f"{said_share(share)} of the difference is its {number(asked)} statements"
+    words = f"{said_part(share, 'the difference')} is its {number(asked)} statements"
     return far.finding(
         RULE,
         "statements",
