@@ -34,3 +34,29 @@ pub trait CallingProgram<M>: Send {
     /// The engine's terms.
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 }
+
+/// The parts of a benchmark's [`CallingProgram`] that its driver answers alone, for a type with the
+/// fields `driver` and `database`.
+macro_rules! answered_by_driver {
+    () => {
+        fn engine(&self) -> &'static str {
+            C::ENGINE
+        }
+
+        fn load(&mut self) -> Result<u64, ClientError> {
+            let start_ns = ::loadstone_measure::clock::now_ns();
+            self.driver.load(&self.database)?;
+            Ok(::loadstone_measure::clock::now_ns() - start_ns)
+        }
+
+        fn size_bytes(&mut self) -> Result<u64, ClientError> {
+            self.driver.size_bytes()
+        }
+
+        fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
+            self.driver.terms()
+        }
+    };
+}
+
+pub(crate) use answered_by_driver;

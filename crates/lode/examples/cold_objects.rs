@@ -15,6 +15,7 @@ use std::io::{self, Write, stdout};
 use std::path::Path;
 use std::process::{self, ExitCode};
 
+use loadstone_datasets::splitmix::SplitMix64;
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::counters::storage_bytes;
 use loadstone_measure::eviction::evict;
@@ -174,25 +175,12 @@ impl Files {
     }
 }
 
-/// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014).
-struct Random(u64);
-
-impl Random {
-    const fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) as usize % bound
-    }
-}
-
 fn missing(id: u64) -> LodeError {
     LodeError::Missing { what: format!("part {id}") }
 }
 
 fn look_up(files: &Files, seed: u64, visit: &mut dyn FnMut(PageNumber)) -> Result<(), LodeError> {
-    let mut random = Random(seed);
+    let mut random = SplitMix64::new(seed);
     for _ in 0..LOOK_UPS {
         let oid = files.oid(random.below(files.parts as usize) as u64, visit)?;
         visit(oid.page);
@@ -202,7 +190,7 @@ fn look_up(files: &Files, seed: u64, visit: &mut dyn FnMut(PageNumber)) -> Resul
 }
 
 fn traverse(files: &Files, seed: u64, visit: &mut dyn FnMut(PageNumber)) -> Result<(), LodeError> {
-    let root = Random(seed).below(files.parts as usize) as u64;
+    let root = SplitMix64::new(seed).below(files.parts as usize) as u64;
     let mut waiting = vec![(files.oid(root, visit)?, LEVELS)];
     while let Some((oid, levels)) = waiting.pop() {
         visit(oid.page);
@@ -218,7 +206,7 @@ fn traverse(files: &Files, seed: u64, visit: &mut dyn FnMut(PageNumber)) -> Resu
 
 fn fill(path: &Path, parts: u64) -> Outcome<()> {
     let database = Database::create(path, &Tactics::of([("durability", "none")])?)?;
-    let mut random = Random(SEED);
+    let mut random = SplitMix64::new(SEED);
     let mut writing = database.writing();
     let objects: Objects = named::find_or_create(&mut writing, "parts")?;
     let mut oids = Vec::with_capacity(parts as usize);
@@ -244,7 +232,7 @@ fn fill(path: &Path, parts: u64) -> Outcome<()> {
 }
 
 /// The number of a part that one may be connected to, as OO1 draws it.
-fn target(random: &mut Random, id: usize, all: &[Oid]) -> usize {
+fn target(random: &mut SplitMix64, id: usize, all: &[Oid]) -> usize {
     let near = all.len().div_ceil(100);
     if random.below(10) > 0 {
         (id + all.len() + random.below(near) - near / 2) % all.len()

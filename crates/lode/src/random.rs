@@ -1,4 +1,26 @@
-//! `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): a seed names the same crashes for ever.
+//! `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): a seed names the same crashes for ever. The
+//! generator of `loadstone-datasets` is the same; the engine depends on no crate of benchmarks. And
+//! random bytes of the system.
+
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::error::{LodeError, Result};
+
+/// Fill some bytes, at most 256, with random ones of the kernel.
+///
+/// # Errors
+///
+/// The kernel has none, or forbids the call.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
+    loop {
+        match getrandom(&mut *bytes, GetRandomFlags::empty()) {
+            Ok(count) if count == bytes.len() => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(LodeError::io("drawing random bytes", error.into())),
+        }
+    }
+}
 
 /// A stream of random numbers that is a pure function of its seed.
 #[derive(Debug, Clone)]
@@ -36,7 +58,16 @@ const fn mixed(mut word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Random;
+    use super::{Random, fill};
+
+    #[test]
+    fn random_bytes_differ() {
+        let [mut one, mut other] = [[0; 16]; 2];
+        fill(&mut one).unwrap();
+        fill(&mut other).unwrap();
+        assert_ne!(one, other);
+        assert_ne!(one, [0; 16]);
+    }
 
     #[test]
     fn follows_the_published_generator() {

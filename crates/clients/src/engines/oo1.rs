@@ -2,6 +2,7 @@
 
 use loadstone_datasets::oo1::Database;
 
+use super::{opened, unknown};
 use crate::duckdb::oo1 as duckdb;
 use crate::error::ClientError;
 use crate::lmdb::oo1 as lmdb;
@@ -76,21 +77,15 @@ pub fn open(
             _ => lode::open::<lode::Objects>(address, tactics, database),
         },
         "postgresql" => program(postgresql::PostgreSql::open, address, tactics, database),
-        _ => Err(ClientError::Unknown {
-            kind: "engine",
-            name: engine.to_owned(),
-            known: ENGINES.map(str::to_owned).to_vec(),
-        }),
+        _ => Err(unknown("engine", engine, &ENGINES)),
     }
 }
 
 fn program<C: Driver + 'static>(
     open: impl FnOnce(&Address, &mut Tactics) -> Result<C, ClientError>,
     address: &Address,
-    mut tactics: Tactics,
+    tactics: Tactics,
     database: Database,
 ) -> Result<Box<dyn Client>, ClientError> {
-    let driver = open(address, &mut tactics)?;
-    tactics.finish()?;
-    Ok(Box::new(Program::new(driver, database)))
+    Ok(Box::new(Program::new(opened(open, address, tactics)?, database)))
 }

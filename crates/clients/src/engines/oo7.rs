@@ -2,6 +2,7 @@
 
 use loadstone_datasets::oo7::Database;
 
+use super::{opened, unknown};
 use crate::duckdb::oo7 as duckdb;
 use crate::error::ClientError;
 use crate::lmdb::oo7 as lmdb;
@@ -70,21 +71,15 @@ pub fn open(
             tactics.take_only("lode", ("access", "objects"), &OTHERS)?;
             lode::open(address, tactics, database)
         }
-        _ => Err(ClientError::Unknown {
-            kind: "engine with a program for OO7",
-            name: engine.to_owned(),
-            known: ENGINES.map(str::to_owned).to_vec(),
-        }),
+        _ => Err(unknown("engine with a program for OO7", engine, &ENGINES)),
     }
 }
 
 fn program<C: Driver + 'static>(
     open: impl FnOnce(&Address, &mut Tactics) -> Result<C, ClientError>,
     address: &Address,
-    mut tactics: Tactics,
+    tactics: Tactics,
     database: Database,
 ) -> Result<Box<dyn Client>, ClientError> {
-    let driver = open(address, &mut tactics)?;
-    tactics.finish()?;
-    Ok(Box::new(Program::new(driver, database)))
+    Ok(Box::new(Program::new(opened(open, address, tactics)?, database)))
 }

@@ -2,6 +2,7 @@
 
 use loadstone_datasets::rvm::Database;
 
+use super::{opened, unknown};
 use crate::error::ClientError;
 use crate::lmdb::rvm as lmdb;
 use crate::lode::rvm as lode;
@@ -63,11 +64,7 @@ pub fn open(
             ];
             program(lode::Lode::open, address, tactics, database, &own)
         }
-        _ => Err(ClientError::Unknown {
-            kind: "engine with a program for RVM's benchmark",
-            name: engine.to_owned(),
-            known: ENGINES.map(str::to_owned).to_vec(),
-        }),
+        _ => Err(unknown("engine with a program for RVM's benchmark", engine, &ENGINES)),
     }
 }
 
@@ -81,7 +78,5 @@ fn program<C: Driver + 'static>(
     for &one in own {
         tactics.take_only(C::ENGINE, one, &OTHERS)?;
     }
-    let driver = open(address, &mut tactics)?;
-    tactics.finish()?;
-    Ok(Box::new(Program::new(driver, database)))
+    Ok(Box::new(Program::new(opened(open, address, tactics)?, database)))
 }

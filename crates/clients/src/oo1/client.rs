@@ -1,7 +1,6 @@
 //! One type for all engines: the one that the interpreter's side holds.
 
 use loadstone_datasets::oo1::Database;
-use loadstone_measure::clock::now_ns;
 use loadstone_measure::work::Meter;
 
 use crate::error::ClientError;
@@ -10,7 +9,7 @@ use crate::oo1::driver::Driver;
 use crate::oo1::loops;
 use crate::oo1::users::{self, Served, Users};
 use crate::outcome::Outcome;
-use crate::program::CallingProgram;
+use crate::program::{CallingProgram, answered_by_driver};
 
 /// A calling program with an engine at the other side of its seam.
 pub trait Client: CallingProgram<Measure> {
@@ -40,15 +39,7 @@ impl<C: Driver> Program<C> {
 }
 
 impl<C: Driver + 'static> CallingProgram<Measure> for Program<C> {
-    fn engine(&self) -> &'static str {
-        C::ENGINE
-    }
-
-    fn load(&mut self) -> Result<u64, ClientError> {
-        let start_ns = now_ns();
-        self.driver.load(&self.database)?;
-        Ok(now_ns() - start_ns)
-    }
+    answered_by_driver!();
 
     fn metered(
         &mut self,
@@ -57,14 +48,6 @@ impl<C: Driver + 'static> CallingProgram<Measure> for Program<C> {
         meter: &Meter,
     ) -> Result<Outcome, ClientError> {
         loops::run(&mut self.driver, &self.database, measure, iteration, meter)
-    }
-
-    fn size_bytes(&mut self) -> Result<u64, ClientError> {
-        self.driver.size_bytes()
-    }
-
-    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
-        self.driver.terms()
     }
 }
 

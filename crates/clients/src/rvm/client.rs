@@ -1,12 +1,11 @@
 //! One type for all engines: the one that the interpreter's side holds.
 
 use loadstone_datasets::rvm::Database;
-use loadstone_measure::clock::now_ns;
 use loadstone_measure::work::Meter;
 
 use crate::error::ClientError;
 use crate::outcome::Outcome;
-use crate::program::CallingProgram;
+use crate::program::{CallingProgram, answered_by_driver};
 use crate::rvm::contents::Contents;
 use crate::rvm::driver::Driver;
 use crate::rvm::loops::{self, Asked};
@@ -31,15 +30,7 @@ impl<C: Driver> Program<C> {
 }
 
 impl<C: Driver> CallingProgram<Measure> for Program<C> {
-    fn engine(&self) -> &'static str {
-        C::ENGINE
-    }
-
-    fn load(&mut self) -> Result<u64, ClientError> {
-        let start_ns = now_ns();
-        self.driver.load(&self.database)?;
-        Ok(now_ns() - start_ns)
-    }
+    answered_by_driver!();
 
     fn metered(
         &mut self,
@@ -49,13 +40,5 @@ impl<C: Driver> CallingProgram<Measure> for Program<C> {
     ) -> Result<Outcome, ClientError> {
         let Self { driver, database, generated } = self;
         loops::run(&mut Asked { driver, database, iteration, meter, generated }, measure)
-    }
-
-    fn size_bytes(&mut self) -> Result<u64, ClientError> {
-        self.driver.size_bytes()
-    }
-
-    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
-        self.driver.terms()
     }
 }

@@ -1,7 +1,5 @@
 //! Creating and opening a database.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +15,7 @@ use crate::recovery::recover;
 use crate::shared::{Changes, Shared};
 use crate::superblock::{self, Superblock};
 use crate::tactics::{self, HugePages, Mirroring, Tactics};
-use crate::{catalog, mapped, space};
+use crate::{catalog, mapped, random, space};
 
 /// The largest volume: 64 GiB. Only addresses are reserved for it.
 pub(crate) const PAGES_MAX: PageNumber = 1 << 24;
@@ -46,7 +44,7 @@ impl Database {
             );
             return Err(LodeError::Mirror { what });
         }
-        let identity = identity();
+        let identity = identity()?;
         if tactics.mirror != Mirroring::Off {
             let opened = copies.create(tactics, identity)?;
             let files = Files { volume: opened.volume, log: opened.log };
@@ -116,7 +114,7 @@ impl Database {
         let is_new =
             copies.iter().all(|copy| copy.volume.len_bytes().is_ok_and(|bytes| bytes == 0));
         let (opened, identity) = if is_new {
-            let identity = identity();
+            let identity = identity()?;
             (mirror::create(copies, identity, wish, attach)?, Some(identity))
         } else {
             let found = copies.map(|copy| mirror::Found::of(&copy));
@@ -142,7 +140,7 @@ impl Database {
         let len_bytes = volume.len_bytes().map_err(|source| LodeError::io("opening", source))?;
         let files = Files { volume, log };
         if len_bytes == 0 {
-            return Self::format(&files, tactics, identity());
+            return Self::format(&files, tactics, identity()?);
         }
         Self::assemble(&files, Path::new("the volume"), tactics, false)
     }
@@ -241,11 +239,9 @@ fn log_sizes(tactics: &Tactics) -> Sizes {
     Sizes { growth_bytes, tail_bytes_max: growth_bytes as usize }
 }
 
-/// 16 bytes that no other volume has: the seeds that the standard library draws for its hash maps.
-fn identity() -> [u8; 16] {
+/// 16 bytes that no other volume has.
+fn identity() -> Result<[u8; 16]> {
     let mut identity = [0; 16];
-    for half in identity.chunks_exact_mut(8) {
-        half.copy_from_slice(&RandomState::new().build_hasher().finish().to_le_bytes());
-    }
-    identity
+    random::fill(&mut identity)?;
+    Ok(identity)
 }

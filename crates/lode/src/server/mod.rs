@@ -24,11 +24,10 @@ mod connection;
 mod door;
 mod history;
 
-use std::hash::{BuildHasher, Hasher};
+use std::mem;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::{collections::hash_map::RandomState, mem};
 
 pub use crate::wire::{Address, Listener, Stream};
 pub(crate) use history::History;
@@ -37,6 +36,7 @@ use crate::database::Database;
 use crate::error::{LodeError, Result};
 use crate::mirror::Mirror;
 use crate::owner::Owner;
+use crate::random;
 use connection::serve_client;
 use door::{Came, Door, Visit};
 
@@ -89,7 +89,9 @@ impl Server {
         database.check_idle()?;
         let door = Arc::new(Door::new(listener));
         let mirror = database.copies_shared();
-        let session = RandomState::new().build_hasher().finish().max(1);
+        let mut session = [0; 8];
+        random::fill(&mut session)?;
+        let session = u64::from_le_bytes(session).max(1);
         let served = Arc::new(Served { database, history, session });
         let failed = |source| LodeError::io("starting to serve", source);
         let (ending, at_work) = UnixStream::pair().map_err(failed)?;

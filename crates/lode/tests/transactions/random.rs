@@ -1,30 +1,36 @@
-//! `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): a seed names the same run for ever.
+//! Random numbers of tests: a seed names the same run for ever.
 
-pub struct Random(u64);
+use std::ops::{Deref, DerefMut};
+
+use loadstone_datasets::splitmix::SplitMix64;
+
+pub struct Random(SplitMix64);
 
 impl Random {
     pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub const fn below(&mut self, bound: usize) -> usize {
-        ((self.next() as u128 * bound as u128) >> 64) as usize
+        Self(SplitMix64::new(seed))
     }
 
     pub const fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
+        self.0.below(count) == 0
     }
 
     pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
+        choices[self.0.below(choices.len())]
+    }
+}
+
+impl Deref for Random {
+    type Target = SplitMix64;
+
+    fn deref(&self) -> &SplitMix64 {
+        &self.0
+    }
+}
+
+impl DerefMut for Random {
+    fn deref_mut(&mut self) -> &mut SplitMix64 {
+        &mut self.0
     }
 }
 
