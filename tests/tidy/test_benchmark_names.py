@@ -133,8 +133,8 @@ def named_operations(texts: Mapping[str, str], names: frozenset[str]) -> Iterato
     for path, text in held(texts):
         if path == IN_RECORDS:
             continue
-        for line, told in said(path, text):
-            if found := pattern.search(told):
+        for line, reported in said(path, text):
+            if found := pattern.search(reported):
                 yield f"{PACKAGE}{path}:{line}: {found[0]!r} is an operation of a benchmark"
         if path.endswith(".py"):
             for node, word in _held_against(ast.parse(text)):

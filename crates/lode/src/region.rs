@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_reported() {
+    fn damage_to_a_list_is_reported() {
         let mut pages = MemoryPages::new();
         let region = Region::create(&mut pages, 7).unwrap();
         region.extend(&mut pages, 2).unwrap();

@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_nearly_right_is_heard(
+    fn messages_that_are_nearly_right_are_read(
         example: prop::sample::Index,
         mutations in prop::collection::vec(mutation(), 1..4),
     ) {

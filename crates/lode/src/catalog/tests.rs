@@ -13,7 +13,7 @@ fn empty() -> MemoryPages {
 }
 
 #[test]
-fn what_is_created_is_found_and_numbered_from_1() {
+fn created_files_are_found_and_numbered_from_1() {
     let mut pages = empty();
     assert_eq!(all(&pages).unwrap(), []);
     let parts = create(&mut pages, "parts", FileKind::Heap).unwrap();
@@ -80,7 +80,7 @@ fn files_beyond_a_page_have_further_pages_and_a_place_that_was_freed_is_used_aga
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_things_are_reported() {
     let mut pages = empty();
     let entry = create(&mut pages, "one", FileKind::Heap).unwrap();
     remove(&mut pages, "one").unwrap();

@@ -208,7 +208,7 @@ fn a_replaced_value_writes_only_its_own_page() {
 }
 
 #[test]
-fn what_cannot_be_a_file_of_columns_is_refused() {
+fn impossible_files_of_columns_are_refused() {
     for widths in [vec![], vec![0], vec![4033], vec![1; 977]] {
         let error = Shape::of(widths).unwrap_err();
         assert!(error.to_string().contains("layout=rows"), "{error}");

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_when_opened_again() {
+    fn written_pages_are_there_when_opened_again() {
         let folder = test_folder();
         let path = folder.path().join("volume");
         BufferedFile::create(&path).unwrap().write(3, b"lode").unwrap();

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_aligned_is_refused_by_name() {
+    fn unaligned_requests_are_refused_by_name() {
         let Some((_folder, file)) = created() else { return };
         file.set_len(8192).unwrap();
         let mut buffer = Aligned::new(8192);

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_created_and_what_is_not_is_not_opened() {
+    fn existing_files_are_not_created_and_absent_ones_not_opened() {
         let folder = test_folder();
         let path = folder.path().join("volume");
         let kind = |opened: Result<LockedFile>| match opened.unwrap_err() {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_opened_for_reading_is_not_changed() {
+    fn files_opened_for_reading_are_not_changed() {
         let folder = test_folder();
         let path = folder.path().join("volume");
         opened(&path, Opening::Create).unwrap().set_len(4096).unwrap();

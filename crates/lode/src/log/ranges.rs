@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_said_can_be_taken_back_and_done_again(
+        fn declared_ranges_are_undone_and_redone(
             writes in prop::collection::vec((16..PAGE_BYTES, 1..200_usize, any::<u8>()), 0..60)
         ) {
             let before = page(1);

@@ -25,7 +25,7 @@ fn said(claim: Claim, epoch: u64) -> Option<State> {
 
 /// The table of `docs/lode-format.md`, each row with the copies in either order.
 #[test]
-fn what_the_copies_say_decides_as_it_is_drawn() {
+fn states_of_the_copies_decide_as_drawn() {
     use Claim::{Alone, Both, Incomplete};
     let alone = |knows| Some((0, knows));
     let rows = [

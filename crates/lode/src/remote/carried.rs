@@ -154,7 +154,7 @@ mod tests {
 
     /// Each of them would keep the next one waiting for ever, were anything left of it.
     #[test]
-    fn what_ends_in_another_thread_ends_wholly() {
+    fn a_transaction_ended_in_another_thread_ends_wholly() {
         served(|remote| {
             let looking = begin_reading(remote);
             in_another_thread(move || drop(looking));

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_changed_since_is_reported() {
+    fn changes_since_a_version_are_reported() {
         let history = History::remembering(100);
         let start = history.position();
         let first = history.note(&[7, 5]);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_counts_as_changed() {
+    fn forgotten_pages_count_as_changed() {
         let history = History::remembering(3);
         let start = history.position();
         let first = history.note(&[1, 2]);

@@ -165,7 +165,7 @@ fn corrupt<T>(result: &Result<T>) -> bool {
 }
 
 #[test]
-fn what_is_not_in_use_cannot_be_given_back() {
+fn unused_pages_cannot_be_freed() {
     let mut pages = volume(16);
     let mut file = File::new(1);
     let page = file.allocate(&mut pages, 16);

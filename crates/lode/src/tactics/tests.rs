@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_forms_are_read_back() {
     let texts = [
         "",
         "log=page-grain&bulk=unlogged",

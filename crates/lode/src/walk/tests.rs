@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_visited_is_prefetched_once_or_never(
+    fn visited_records_are_prefetched_once_or_never(
         graph in graph(),
         from in 0..30_usize,
         depth in 0..5_u32,

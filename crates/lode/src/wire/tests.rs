@@ -72,7 +72,7 @@ fn frames() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_is_said_is_understood() {
+fn messages_are_read_as_they_were_sent() {
     let mut frame = Vec::new();
     for request in requests() {
         request.encode(&mut frame);
@@ -103,7 +103,7 @@ fn a_flipped_bit_or_a_missing_byte_is_seen() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_though_its_checksum_fits() {
+fn impossible_contents_are_refused_though_the_checksum_fits() {
     let mut bytes = Vec::new();
     for content in requests().iter().map(|request| {
         request.encode(&mut bytes);

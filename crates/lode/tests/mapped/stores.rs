@@ -121,7 +121,7 @@ fn a_transaction_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn what_would_damage_or_lose_something_is_reported_and_nothing_is_committed() {
+fn stores_that_would_damage_or_lose_something_are_reported_and_nothing_is_committed() {
     for text in combinations() {
         let database = in_memory(text);
         let pages = create(&database, 3);

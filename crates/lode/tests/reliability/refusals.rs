@@ -92,7 +92,7 @@ fn paths(folder: &Path) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn what_is_no_whole_database_is_refused_and_says_what_to_do() {
+fn an_incomplete_database_is_refused_with_a_remedy() {
     for text in ["disk=buffered", "disk=direct"] {
         let real = Real::new(text, true);
         let (path, log_path) = real.paths();

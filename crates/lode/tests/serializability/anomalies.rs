@@ -130,7 +130,7 @@ fn write_skew_is_a_cycle_with_two_reads() {
 }
 
 #[test]
-fn what_is_old_when_it_is_read_is_reported_by_the_time() {
+fn an_old_answer_is_recognised_by_its_time() {
     let mut history = at_once(&[(YES, &[append(0, 1)]), (YES, &[read(0, &[])])], &[&[1]]);
     assert_eq!(check(&history), None);
     (history[0].ended, history[1].began) = (1, 2);

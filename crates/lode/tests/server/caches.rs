@@ -54,7 +54,7 @@ fn a_warm_transaction_that_reads_costs_one_question() {
 }
 
 #[test]
-fn what_a_client_wrote_itself_stays_in_its_cache() {
+fn own_writes_of_a_client_stay_in_its_cache() {
     for text in LOCKS {
         let bank = Bank::open(text);
         let remote = bank.client("");

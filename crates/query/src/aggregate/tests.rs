@@ -116,7 +116,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn what_several_were_fed_is_what_one_would_have_been(
+    fn several_accumulators_merge_to_one(
         input in prop::collection::vec(
             (
                 prop::option::weighted(0.9, -30i64..30),

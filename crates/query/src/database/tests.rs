@@ -292,7 +292,7 @@ fn many_rows_come_while_they_are_read_and_stop_when_nobody_reads() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_leaves_nothing() {
+fn values_that_do_not_fit_are_refused_and_leave_nothing() {
     let (_folder, database) = database();
     let attributes = [Attribute { name: "a".to_owned(), kind: Kind::Integer { bytes: 1 } }];
     for (values, message) in [(vec![Some(128)], "128 does not fit"), (vec![None], "a null")] {

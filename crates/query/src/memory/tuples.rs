@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_over_stays_where_it_is_and_in_its_memory() {
+    fn tuples_taken_over_stay_in_their_memory() {
         let (memory, other) = (Memory::new(1 << 20), Memory::new(1 << 20));
         let mut tuples = Tuples::new(4, memory.reservation("a test"));
         let mut others = Tuples::new(4, other.reservation("a test"));

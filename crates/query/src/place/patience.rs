@@ -61,7 +61,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(30);
 
     #[test]
-    fn what_is_expected_is_not_awaited_for_ever() {
+    fn an_expected_page_is_not_awaited_for_ever() {
         let (near, far) = UnixStream::pair().unwrap();
         let mut patient = Patient::over(&near);
         patient.expect_within(SHORT);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_forms_are_read_back() {
     for text in [
         "",
         "join=index",
@@ -81,7 +81,7 @@ fn a_profile_sets_what_nobody_names() {
 }
 
 #[test]
-fn what_is_named_wins_over_the_profile_wherever_it_stands() {
+fn a_named_tactic_overrides_the_profile_wherever_it_stands() {
     for text in ["profile=u-ingres&cache=2MiB", "cache=2MiB&profile=u-ingres"] {
         let tactics: Tactics = text.parse().unwrap();
         assert_eq!(tactics.storage.cache.0, 2 << 20, "{text}");

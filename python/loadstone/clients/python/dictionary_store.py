@@ -34,7 +34,7 @@ class Store:
     fill: Callable[[Any], None]
     """The driver's, which makes all objects."""
     access: ClassVar[str]
-    """How an object is found."""
+    """The way in which an object is found."""
 
     def __init__(self) -> None:
         self.clear()

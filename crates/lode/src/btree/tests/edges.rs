@@ -64,7 +64,7 @@ fn an_insertion_lets_a_value_stay_and_a_put_replaces_it() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_and_what_is_not_is_retained() {
+fn keys_too_long_are_refused_and_all_others_stored() {
     let (mut pages, tree) = empty();
     let (key, value) = ([7; KEY_BYTES_MAX + 1], [8; VALUE_BYTES_MAX + 1]);
     let refused = |result| match result {
@@ -147,7 +147,7 @@ fn a_bulk_load_fills_pages_as_far_as_reported() {
 }
 
 #[test]
-fn what_is_removed_is_given_back_whatever_the_order() {
+fn removed_pages_are_freed_whatever_the_order() {
     let orders =
         [(0..5_000).collect(), (0..5_000).rev().collect(), scattered().collect::<Vec<_>>()];
     for order in orders {

@@ -23,7 +23,7 @@ fn counted(buffer: &Buffer) -> (u64, u64) {
 }
 
 #[test]
-fn what_is_lent_and_what_is_resident_are_never_more_than_the_cap() {
+fn lent_and_resident_frames_never_exceed_the_cap() {
     for replacement in ALL {
         let (disk, buffer) = full(replacement);
         let frames = Frames::of(&buffer);
@@ -46,7 +46,7 @@ fn what_is_lent_and_what_is_resident_are_never_more_than_the_cap() {
 }
 
 #[test]
-fn what_cannot_be_had_is_not_lent_in_part() {
+fn unavailable_memory_is_not_lent_in_part() {
     let (disk, buffer) = full(Replacement::Clock);
     let frames = Frames::of(&buffer);
     disk.unwritable.store(true, Ordering::Relaxed);

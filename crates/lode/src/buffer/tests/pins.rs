@@ -14,7 +14,7 @@ fn pinned_word(buffer: &Buffer, page: PageNumber) -> u64 {
 }
 
 #[test]
-fn what_is_pinned_stays_while_others_come_and_go() {
+fn pinned_pages_stay_while_others_come_and_go() {
     for replacement in ALL {
         let buffer = buffer(&TestDisk::with_pages(200), &options(replacement));
         (0..PINS_MAX).for_each(|page| assert!(buffer.pin(page).unwrap()));

@@ -184,7 +184,7 @@ fn two_changes_and_an_eviction_lose_nothing() {
 }
 
 #[test]
-fn what_a_reader_has_pinned_stays_as_it_is_until_it_lets_go() {
+fn pinned_pages_stay_unchanged_until_released() {
     model(|| {
         let page = Page::resident();
         let other = thread::spawn({
@@ -226,7 +226,7 @@ fn a_page_that_is_being_written_can_be_pinned_and_is_not_evicted_then() {
 }
 
 #[test]
-fn what_others_note_does_not_undo_a_hold() {
+fn notes_of_others_do_not_undo_a_hold() {
     model(|| {
         let page = Page::resident();
         assert!(page.change(1));

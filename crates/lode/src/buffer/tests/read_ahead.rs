@@ -87,7 +87,7 @@ fn a_prefetcher_reads_the_right_pages_to_a_small_cache() {
 }
 
 #[test]
-fn what_was_forgotten_does_not_come_back_by_itself() {
+fn forgotten_pages_do_not_come_back_by_themselves() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
     let prefetcher = Prefetcher::of(&buffer);

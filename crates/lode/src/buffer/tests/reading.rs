@@ -161,7 +161,7 @@ fn a_cache_of_fewer_than_sixteen_pages_is_refused() {
 }
 
 #[test]
-fn what_is_read_ahead_goes_first_if_nobody_asks_for_it() {
+fn unused_pages_read_ahead_are_evicted_first() {
     let disk = TestDisk::with_pages(200);
     let buffer = buffer(&disk, &reading_ahead(4));
     (0..16).for_each(|run| assert_eq!(word(&buffer, 4 * run), u64::from(4 * run)));

@@ -32,7 +32,7 @@ fn stale_pages_go_and_others_stay() {
 }
 
 #[test]
-fn what_is_not_there_is_neither_read_nor_waited_for() {
+fn absent_pages_are_neither_read_nor_awaited() {
     let disk = TestDisk::with_pages(100);
     let buffer = buffer(&disk, &options(Replacement::Clock));
     drop_above(&buffer, Some(&[1, 2, 3]), 0);

@@ -98,7 +98,7 @@ fn an_eviction_writes_the_dirty_pages_that_would_go_next_in_one_batch() {
 }
 
 #[test]
-fn what_the_log_refuses_is_not_written_and_stays() {
+fn pages_that_the_log_refuses_are_not_written_and_stay() {
     for replacement in ALL {
         let disk = TestDisk::with_pages(100);
         let (buffer, _log) = logged(&disk, &options(replacement), true);

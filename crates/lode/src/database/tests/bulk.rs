@@ -65,7 +65,7 @@ fn few_new_pages_are_logged_and_wait_for_no_volume() {
 }
 
 #[test]
-fn what_a_load_leaves_that_did_not_commit_is_free_for_others() {
+fn pages_of_an_uncommitted_load_are_free_for_others() {
     for cache in CACHES {
         for text in [format!("{cache}&bulk=unlogged"), format!("{cache}&bulk=logged")] {
             let simulation = Simulation::new();

@@ -118,7 +118,7 @@ fn recovery_that_fails_anywhere_is_tried_again() {
 }
 
 #[test]
-fn what_could_not_be_taken_back_is_seen_by_nobody() {
+fn changes_that_could_not_be_undone_are_seen_by_nobody() {
     let simulation = Simulation::new();
     let tactics = tactics("locks=page&cache=65536&log=page-grain");
     let database = database_on(&simulation, &tactics).unwrap();

@@ -42,7 +42,7 @@ fn misuse(how: &str, database: Database) -> bool {
 }
 
 #[test]
-fn what_a_child_does_changes_nothing_of_its_parents() {
+fn work_of_a_child_changes_nothing_of_its_parents() {
     for text in ["disk=buffered", "disk=direct&readahead=on&locks=page"] {
         for how in HOWS {
             let folder = test_folder();

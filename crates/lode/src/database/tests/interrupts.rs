@@ -11,7 +11,7 @@ fn in_memory(text: &str) -> Database {
 }
 
 #[test]
-fn what_waits_for_a_lock_ends_at_once_and_leaves_nothing() {
+fn a_wait_for_a_lock_ends_at_once_and_leaves_nothing() {
     for text in ["locks=database", "locks=relation", "locks=page"] {
         let database = in_memory(text);
         let pages = allocate(&database, 2);

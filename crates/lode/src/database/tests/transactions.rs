@@ -15,7 +15,7 @@ fn in_memory(text: &str) -> Database {
 }
 
 #[test]
-fn what_is_rolled_back_or_dropped_never_was() {
+fn a_rolled_back_or_dropped_transaction_leaves_nothing() {
     for text in LOGGING {
         let database = in_memory(text);
         let pages = allocate(&database, 3);

@@ -53,7 +53,7 @@ fn a_synced_image_and_a_killed_programs_files_are_what_was_written() {
 }
 
 #[test]
-fn what_is_not_synced_may_be_lost_in_part() {
+fn unsynced_writes_may_be_lost_in_part() {
     use Survival::{Lost, Torn, Whole};
     let simulation = Simulation::new();
     let (volume, log) = (simulation.disk("volume"), simulation.disk("log"));

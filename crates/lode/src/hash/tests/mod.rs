@@ -195,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_looked_at_may_be_anything(
+    fn any_bytes_may_be_inspected(
         bytes in prop::collection::vec(any::<u8>(), PAGE_BYTES),
         key in any::<u64>(),
         resume in 0..400_usize,

@@ -110,7 +110,7 @@ fn appending_writes_each_page_once_and_the_root_at_the_end() {
 }
 
 #[test]
-fn what_an_appender_did_not_finish_is_no_part_of_the_heap() {
+fn unfinished_appends_are_no_part_of_the_heap() {
     let (mut pages, heap) = made();
     heap.insert(&mut pages, b"before", None).unwrap();
     let mut appender = heap.appender();

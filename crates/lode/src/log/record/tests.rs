@@ -115,7 +115,7 @@ fn a_record_is_none_where_it_does_not_belong() {
 
 proptest! {
     #[test]
-    fn what_was_encoded_is_decoded(
+    fn encoded_values_are_decoded(
         body in body(), transaction: u64, lsn: u64, epoch: u64, behind in 0..40_usize,
     ) {
         let mut bytes = encoded(&body, transaction, Lsn(lsn), epoch);

@@ -145,7 +145,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn what_zeros_become_is_the_whole_page_but_its_first_bytes(
+    fn runs_from_zeros_are_the_whole_page_but_its_first_bytes(
         changes in prop::collection::vec((FIRST_BYTE..PAGE_BYTES, any::<u8>()), 0..40),
         filled in prop::option::of(0..=PAGE_BYTES),
     ) {

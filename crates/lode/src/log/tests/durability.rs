@@ -45,7 +45,7 @@ fn one_for_all_syncs_once_for_what_was_appended() {
 }
 
 #[test]
-fn what_is_durable_is_not_synced_again() {
+fn durable_records_are_not_synced_again() {
     let disk = TestDisk::new();
     let log = create(&disk);
     let lsns = commits(&log, 3);
@@ -59,7 +59,7 @@ fn what_is_durable_is_not_synced_again() {
 }
 
 #[test]
-fn what_was_only_written_is_synced_without_another_write() {
+fn written_records_are_synced_without_another_write() {
     let disk = TestDisk::new();
     let log = create(&disk);
     let lsns = commits(&log, 2);

@@ -176,7 +176,7 @@ fn a_file_that_ends_before_its_checkpoint_is_damaged() {
 }
 
 #[test]
-fn what_a_crash_cut_off_never_follows_new_records() {
+fn records_cut_off_by_a_crash_never_follow_new_ones() {
     // A record did not reach the disk and those behind it did: at every place of five.
     for lost in 0..5 {
         let disk = TestDisk::new();
@@ -207,7 +207,7 @@ fn what_a_crash_cut_off_never_follows_new_records() {
 }
 
 #[test]
-fn what_a_crash_cut_off_is_not_read_in_a_new_epoch_that_begins_at_the_same_position() {
+fn records_cut_off_by_a_crash_are_not_read_in_a_new_epoch_at_the_same_position() {
     let disk = TestDisk::new();
     let log = create(&disk);
     append_all(&log, &[Body::Commit, Body::Commit, Body::Commit]);

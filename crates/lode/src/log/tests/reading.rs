@@ -162,7 +162,7 @@ fn a_flipped_byte_before_what_later_records_call_durable_is_damage() {
 }
 
 #[test]
-fn what_is_no_log_is_refused() {
+fn a_file_that_is_no_log_is_refused() {
     let disk = TestDisk::new();
     drop(create(&disk));
     let corrupt = |bytes: Vec<u8>| {

@@ -77,7 +77,7 @@ fn plan_of(text: &Statement, catalog: &Catalog, database: &Database) -> Result<P
 }
 
 #[test]
-fn what_is_kept_is_what_would_be_made_anew_after_every_change() {
+fn stored_preparations_equal_new_ones_after_every_change() {
     for tactics in ["", "locks=page&cache=1MiB", "optimizer=rules&join=index-merge"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.lode");
@@ -125,7 +125,7 @@ fn a_plan_follows_statistics_and_structures() {
 }
 
 #[test]
-fn what_does_not_change_the_catalog_leaves_plans() {
+fn commands_that_do_not_change_the_catalog_leave_plans() {
     let (_folder, database) = parts();
     let text = Statement::new(TEXTS[0]).unwrap();
     for doubled in 0..9 {

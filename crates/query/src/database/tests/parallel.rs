@@ -103,7 +103,7 @@ fn partitions_that_do_not_fit_several_times_are_one_threads_and_the_count_says_s
 }
 
 #[test]
-fn what_changes_relations_is_collected_by_several_threads() {
+fn changes_of_relations_are_collected_by_several_threads() {
     let (_folder, database) = filled();
     let mut expected = None;
     let mut database = database;

@@ -78,7 +78,7 @@ fn files(folder: &TempDir) -> Vec<String> {
 }
 
 #[test]
-fn what_is_spilled_changes_no_answer() {
+fn spilling_changes_no_answer() {
     let (_folder, roomy) = filled("", 1 << 30);
     let expected = STATEMENTS.map(|(text, _)| answer(&roomy, &format!("{RANGES} {text}"), &[]));
     assert_eq!(roomy.work().unwrap().spilled_bytes, 0);
@@ -171,7 +171,7 @@ const STORING: [&str; 6] = [
 ];
 
 #[test]
-fn what_stores_a_relation_spills_and_keeps_the_budget() {
+fn storing_a_relation_spills_within_the_budget() {
     for layout in ["rows", "columns"] {
         let (_folder, roomy) = filled(&format!("layout={layout}"), 1 << 30);
         let asked = format!("{RANGES} retrieve (r.k, r.g, r.t) where r.k = 77 or r.one = 1");
@@ -205,7 +205,7 @@ fn a_budget_without_room_for_the_buffers_of_a_sort_is_refused_and_keeps_what_the
 }
 
 #[test]
-fn what_was_freed_goes_back_to_the_system_where_memory_is_short_and_only_there() {
+fn freed_memory_is_returned_only_where_memory_is_short() {
     for (tactics, text) in [
         ("join=hash", STATEMENTS[0].0),
         ("join=merge", STATEMENTS[0].0),

@@ -22,7 +22,7 @@ fn a_database_without_relations_has_an_empty_catalog() {
 }
 
 #[test]
-fn what_is_known_of_a_relation_is_read_again() {
+fn facts_of_a_relation_are_read_again() {
     let database = database();
     let long = "n".repeat(300);
     let kinds = [

@@ -39,7 +39,7 @@ fn reported<R>(
 }
 
 #[test]
-fn what_changes_a_relation_stops_when_its_transaction_is_to_end() {
+fn changes_of_a_relation_stop_when_the_transaction_is_to_end() {
     for layout in [FileLayout::Rows, FileLayout::Columns] {
         each_change_stops(layout);
     }
@@ -80,7 +80,7 @@ fn each_change_stops(layout: FileLayout) {
 }
 
 #[test]
-fn what_sorts_stops_when_its_statement_is_to_end_and_leaves_nothing() {
+fn a_sort_stops_when_its_statement_is_to_end_and_leaves_nothing() {
     let index = |is_hash: bool| NewIndex {
         attributes: vec![0],
         is_unique: !is_hash,
