@@ -171,7 +171,7 @@ def test_every_format_shows_the_break_even_and_the_papers_ten():
 def test_a_change_stands_beside_the_switch_that_makes_it_today():
     run = record()
     found = study_map(run)
-    changes = {one.reported.name: one for one in enhanced(run, found)}
+    changes = {one.enhancement.name: one for one in enhanced(run, found)}
     compiled = changes["DC-INGRES"]
     (row,) = [r for r in compiled.rows if r.operation == OPERATION and r.scale == 3360]
     assert [(then.table, round(then.gain, 2)) for then in row.then] == [("1", 2.09), ("2", 2.49)]
@@ -238,7 +238,7 @@ def test_a_break_even_that_cannot_be_reported_says_why():
     assert (one.amiss, one.cells) == (8, 8)
     for name in ("html", "md"):
         text = registry.load_report(name)().render(broken).decode()
-        assert "pays off is not shown" in text, name
-        assert "pays off is not shown" not in registry.load_report(name)().render(run).decode()
+        assert "pays off is not reported" in text, name
+        assert "pays off is not reported" not in registry.load_report(name)().render(run).decode()
     found = study_map(run)
     assert not unreported(run, found, break_evens(run, found))

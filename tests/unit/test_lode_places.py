@@ -128,7 +128,7 @@ def test_a_server_that_a_killed_worker_left_is_ended(tmp_path: Path):
 
 def test_a_mirror_and_a_server_exclude_each_other(tmp_path: Path):
     variant = Variant("lode", (("mirror", "idle"), ("place", "server")))
-    with pytest.raises(InputError, match="not reported"):
+    with pytest.raises(InputError, match="not counted"):
         LodeEngine.check(variant)
 
 
@@ -136,7 +136,7 @@ def test_a_closed_connection_and_a_stopped_server_say_so(tmp_path: Path):
     with lode.Database(tmp_path / "some.lode", "create") as database:
         beside = database.beside()
         assert beside.place() != f"{os.getpid()}/task/{threading.get_native_id()}"
-        with pytest.raises(LodeError, match="ask the database"):
+        with pytest.raises(LodeError, match="call the database"):
             beside.request("tactics")
         with pytest.raises(LodeError, match="not ended"):
             database.close()

@@ -10,7 +10,8 @@
 //! one under `bulk=logged` with `log=page-diff`, and before a page of it is written: no copy is
 //! made of what nobody will miss, and what the page became is not compared with it.
 
-use super::changes::{Changed, Changes, Origin, Table, Unlogged};
+use super::changes::Changes;
+use super::table::{Changed, Origin, Table, Unlogged};
 use crate::error::Result;
 use crate::lock::TransactionNumber;
 use crate::log::{BEGUN_RUNS_MAX, Body, Lsn, Runs, ranges};
@@ -67,10 +68,10 @@ impl Changes {
     /// begun will be zeros, and the log is to say so.
     pub(crate) fn log_begun(&self, pages: &[PageNumber]) -> Result<()> {
         let mut table = self.table();
-        let is_untold = |page: &PageNumber| {
+        let is_unlisted = |page: &PageNumber| {
             table.changed.get(page).is_some_and(|changed| changed.origin == Origin::Free)
         };
-        if pages.iter().any(is_untold) {
+        if pages.iter().any(is_unlisted) {
             self.report(&mut table)?;
         }
         Ok(())
@@ -105,17 +106,17 @@ impl Changes {
 
     /// Report the log of every page that a transaction has begun and it does not know of.
     fn report(&self, table: &mut Table) -> Result<()> {
-        let mut untold: Vec<(TransactionNumber, PageNumber)> = Vec::new();
-        for &page in &table.untold {
+        let mut unlisted: Vec<(TransactionNumber, PageNumber)> = Vec::new();
+        for &page in &table.unlisted {
             if let Some(changed) = table.changed.get(&page)
                 && changed.origin == Origin::Free
             {
-                untold.push((changed.transaction, page));
+                unlisted.push((changed.transaction, page));
             }
         }
-        untold.sort_unstable();
-        untold.dedup();
-        for of_one in untold.chunk_by(|(one, _), (other, _)| one == other) {
+        unlisted.sort_unstable();
+        unlisted.dedup();
+        for of_one in unlisted.chunk_by(|(one, _), (other, _)| one == other) {
             let follows = |one: &&(_, PageNumber), next: &&(_, PageNumber)| one.1 + 1 == next.1;
             let pages: Vec<&(TransactionNumber, PageNumber)> = of_one.iter().collect();
             let runs: Vec<(PageNumber, u32)> =
@@ -125,8 +126,8 @@ impl Changes {
                 table.reported = Some(self.log.append(&body, of_one[0].0)?);
             }
         }
-        table.untold.clear();
-        for (_, page) in untold {
+        table.unlisted.clear();
+        for (_, page) in unlisted {
             if let Some(changed) = table.changed.get_mut(&page) {
                 changed.origin = Origin::FreeAsLogged;
             }
@@ -140,7 +141,7 @@ impl Table {
     pub(super) fn begin(&mut self, transaction: TransactionNumber, page: PageNumber) {
         self.changed.insert(page, Changed::new(transaction, Origin::Free, Vec::new()));
         self.begun += 1;
-        self.untold.push(page);
+        self.unlisted.push(page);
         // The page's state before it was free needs no image any more.
         self.unwritten.remove(&page);
         self.emptied.remove(&page);

@@ -34,32 +34,6 @@ pub(crate) struct Changes {
     broken: OnceLock<String>,
 }
 
-#[derive(Default)]
-pub(super) struct Table {
-    /// Pages that a running transaction has changed.
-    pub(super) changed: NumberMap<PageNumber, Changed>,
-    /// The number of these that a transaction has begun.
-    pub(super) begun: usize,
-    /// Begun pages of which the log may not have been reported. Some may be nobody's any more.
-    pub(super) untold: Vec<PageNumber>,
-    /// The last record that listed some.
-    pub(super) reported: Option<Lsn>,
-    /// Pages that a transaction had begun before it rolled back, and that were not written since.
-    /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
-    pub(super) emptied: PageSet,
-    /// Pages that were changed since they were written, and of which writing will log an image.
-    pub(super) unwritten: PageSet,
-    /// `bulk=logged`: what begun pages become is going to be logged.
-    begun_is_logged: bool,
-    /// The number of times that a range was said (`log=set-range`), since the database was opened.
-    pub(super) ranges_said: u64,
-    /// Shadows of transactions that ended: memory that was given back and requested again would
-    /// cost a page fault for each page that the next one changes.
-    spare: Vec<Box<PageBytes>>,
-}
-
-pub(super) type PageSet = HashSet<PageNumber, BuildHasherDefault<NumberHasher>>;
-
 /// Fewer begun pages than these are cheaper to log than to place: that takes a sync of the volume.
 const PLACED_MIN: usize = 16;
 

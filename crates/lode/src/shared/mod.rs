@@ -23,7 +23,8 @@ use crate::sync::Mutex;
 use crate::tactics::Tactics;
 
 pub(crate) use active::Active;
-pub(crate) use changes::{BeforeImage, Changed, Changes};
+pub(crate) use changes::{BeforeImage, Changes};
+pub(crate) use table::Changed;
 
 /// The state of an open database.
 pub(crate) struct Shared {

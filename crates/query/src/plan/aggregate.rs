@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use loadstone_quel::check::resolved::{Aggregate, SlotSet, Term};
 use loadstone_quel::tree::AggregateFunction;
 
-use super::draft::{Draft, Home, Item};
+use super::draft::Draft;
 use super::planner::Planner;
+use super::scene::{Home, Item};
 use super::scope::Scope;
 use super::{Aggregation, Sink, Source, Update};
 use crate::expression::Expr;

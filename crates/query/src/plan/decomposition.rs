@@ -15,9 +15,10 @@ use std::collections::BTreeSet;
 
 use loadstone_quel::check::resolved::{SlotSet, Term};
 
-use super::draft::{Draft, Item, Packed};
+use super::draft::{Draft, Packed};
 use super::join::{Joint, Member};
 use super::planner::Planner;
+use super::scene::Item;
 use super::{Purpose, Sink};
 
 /// A range variable that is left, or several that have become one.

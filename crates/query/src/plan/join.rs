@@ -5,8 +5,8 @@ use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::BinaryOperator;
 
 use super::Access;
-use super::draft::Scene;
 use super::path::{Choice, Keys, Path, access_cost, fits, simple};
+use super::scene::Scene;
 use crate::tactics::{Join, Optimizer, Tactics};
 
 /// The costs of joining, in nanoseconds: an entry put into a hash table, a look into one, a pair of

@@ -17,6 +17,7 @@ mod merge;
 mod parallel;
 mod path;
 mod planner;
+mod scene;
 mod scope;
 mod statement;
 mod substitution;

@@ -3,7 +3,7 @@
 use loadstone_quel::check::resolved::Step as Statement;
 
 use super::Plan;
-use super::draft::Scene;
+use super::scene::Scene;
 use crate::tactics::Tactics;
 
 /// The state on which all that makes a statement's plan works.

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use loadstone_quel::check::resolved::{AggregatePlace, Slot, SlotSet, Term};
 
 use super::decomposition::Rest;
-use super::draft::{Draft, Item};
+use super::draft::Draft;
 use super::join::{Joint, Member, Question, Stage, Way};
 use super::path::{Choice, Keys, fits, simple};
 use super::planner::Planner;
+use super::scene::Item;
 use super::{Access, Sink, Source, Step};
 use crate::expression::Expr;
 use crate::tactics::{Accelerator, Join, Optimizer};

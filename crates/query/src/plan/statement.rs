@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use loadstone_quel::check::resolved::{Action, Slot, Step as Statement, Term};
 
-use super::draft::{Draft, Item, Scene};
+use super::draft::Draft;
 use super::known::{Relations, Stored};
 use super::planner::Planner;
+use super::scene::{Item, Scene};
 use super::scope::Scope;
 use super::{Pack, Plan, Sink, Source, Step};
 use crate::error::{QueryError, Result};
