@@ -85,7 +85,7 @@ impl Changes {
         page: PageNumber,
     ) -> Result<Option<Lsn>> {
         let Some(changed) = table.changed.get(&page) else {
-            return Ok(if table.emptied.contains(&page) { table.reported } else { None });
+            return Ok(if table.emptied.contains(&page) { table.listed } else { None });
         };
         if !changed.is_begun() {
             return Ok(None);
@@ -101,7 +101,7 @@ impl Changes {
         if let Some(changed) = table.changed.get_mut(&page) {
             changed.unlogged = Unlogged::Nothing;
         }
-        Ok(table.reported)
+        Ok(table.listed)
     }
 
     /// Report the log of every page that a transaction has begun and it does not know of.
@@ -123,7 +123,7 @@ impl Changes {
                 pages.chunk_by(follows).map(|run| (run[0].1, run.len() as u32)).collect();
             for runs in runs.chunks(BEGUN_RUNS_MAX) {
                 let body = Body::Begun { runs: runs.to_vec() };
-                table.reported = Some(self.log.append(&body, of_one[0].0)?);
+                table.listed = Some(self.log.append(&body, of_one[0].0)?);
             }
         }
         table.unlisted.clear();

@@ -8,10 +8,7 @@ use super::shadow::{self, Room, Shadow};
 use crate::buffer::{Buffer, Frames, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
-use crate::lock::numbers::{NumberHasher, NumberMap};
-use crate::log::{
-    BEGUN_BYTES, Body, IMAGE_BYTES, Log, Lsn, Ranges, Runs, Sync as LogSync, difference, ranges,
-};
+use crate::log::{BEGUN_BYTES, Body, Log, Lsn, Runs, Sync as LogSync, difference, ranges};
 use crate::owner::Owner;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::sync::{Mutex, MutexGuard};

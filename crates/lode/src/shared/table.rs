@@ -9,16 +9,17 @@ use crate::lock::numbers::{NumberHasher, NumberMap};
 use crate::log::{BEGUN_BYTES, IMAGE_BYTES, Lsn, Ranges};
 use crate::page::{PageBytes, PageNumber};
 
+/// The changed pages of all transactions.
 #[derive(Default)]
 pub(super) struct Table {
     /// Pages that a running transaction has changed.
     pub(super) changed: NumberMap<PageNumber, Changed>,
     /// The number of these that a transaction has begun.
     pub(super) begun: usize,
-    /// Begun pages of which the log may not have been reported. Some may be nobody's any more.
-    pub(super) untold: Vec<PageNumber>,
+    /// Begun pages that no record of the log may list yet. Some may be nobody's any more.
+    pub(super) unlisted: Vec<PageNumber>,
     /// The last record that listed some.
-    pub(super) reported: Option<Lsn>,
+    pub(super) listed: Option<Lsn>,
     /// Pages that a transaction had begun before it rolled back, and that were not written since.
     /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
     pub(super) emptied: PageSet,
@@ -30,7 +31,7 @@ pub(super) struct Table {
     pub(super) ranges_said: u64,
     /// Shadows of transactions that ended: memory that was given back and requested again would
     /// cost a page fault for each page that the next one changes.
-    spare: Vec<Box<PageBytes>>,
+    pub(super) spare: Vec<Box<PageBytes>>,
 }
 
 pub(super) type PageSet = HashSet<PageNumber, BuildHasherDefault<NumberHasher>>;
@@ -73,9 +74,9 @@ pub(crate) enum Origin {
     BeforeImage,
     /// Free: the transaction has begun it, and nothing is kept.
     Free,
-    /// The same, and the log has been reported.
+    /// The same, and a record of the log lists it.
     FreeAsLogged,
-    /// Free, and zeros as the log has been reported; what it becomes is logged as a change of
+    /// Free, and zeros as a record of the log has it; what it becomes is logged as a change of
     /// these. Nothing is kept as long as it was not written (`log=page-diff`).
     Zeros,
 }

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loadstone_quel::check::resolved::{AggregatePlace, Partition, Term, Type};
-use loadstone_quel::schema::Kind;
-use loadstone_quel::tree::{AggregateFunction, BinaryOperator};
+use loadstone_quel::check::resolved::{AggregatePlace, Term};
 
-use super::scene::{Home, Item, Scene};
-use super::{Aggregation, Pack, Pipeline, Purpose, Sink, Source, Step};
+use super::scene::{Item, Scene, trimmed};
+use super::{Pack, Pipeline, Purpose, Sink, Source, Step};
 use crate::expression::Expr;
-use crate::tuple::{Field, Layout};
+use crate::tuple::Layout;
 
 /// A pipeline without its sink.
 #[derive(Debug)]
@@ -252,12 +250,6 @@ pub(super) struct Packed {
     pub layout: Layout,
     /// The field of each item.
     items: BTreeMap<Item, usize>,
-}
-
-/// A text without the blanks at its end.
-pub(super) fn trimmed(text: &[u8]) -> &[u8] {
-    let end = text.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
-    &text[..end]
 }
 
 /// Two operands of `and` or `or`, those of nested ones taken apart.

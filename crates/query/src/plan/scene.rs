@@ -3,14 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use loadstone_quel::check::resolved::{Partition, Term, Type};
+use loadstone_quel::check::resolved::{AggregatePlace, Partition, Term, Type};
 use loadstone_quel::schema::Kind;
-use loadstone_quel::tree::AggregateFunction;
+use loadstone_quel::tree::{AggregateFunction, BinaryOperator};
 
 use super::Aggregation;
 use super::known::Stored;
-use crate::expression::Expr;
-use crate::tuple::{Field, Layout};
+use crate::tuple::Field;
 
 /// Something of a tuple that a later step needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +61,7 @@ impl Scene<'_> {
         self.homes[number].expect("inner aggregates are planned before those that use them")
     }
 
-    fn aggregate_field(&self, number: usize) -> &Field {
+    pub fn aggregate_field(&self, number: usize) -> &Field {
         let home = self.home(number);
         &self.aggregations[home.aggregation].layout.fields[home.field]
     }
@@ -196,4 +195,10 @@ impl Scene<'_> {
         terms.into_iter().for_each(|term| self.items(term, &mut items));
         items
     }
+}
+
+/// A text without the blanks at its end.
+pub(super) fn trimmed(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+    &text[..end]
 }
