@@ -102,6 +102,6 @@ fn a_server_of_something_else_is_reported() {
         let outcome = Remote::connect(&Address::Unix(path), &Tactics::default());
         let Err(error) = outcome else { panic!("it is welcome") };
         assert!(matches!(error, LodeError::Server { .. }), "{error}");
-        assert!(error.to_string().contains("does not understand"), "{error}");
+        assert!(error.to_string().contains("unreadable message"), "{error}");
     });
 }

@@ -224,7 +224,7 @@ fn copies_that_went_on_apart_are_not_put_together() {
     for file in files {
         fs::rename(first.join(file), folder.path().join(file)).unwrap();
     }
-    assert!(message(Database::open(&path, &tactics)).contains("went on apart"));
+    assert!(message(Database::open(&path, &tactics)).contains("diverged"));
     take_alone(&path, 1).unwrap();
     let database = Database::open(&path, &tactics).unwrap();
     assert_eq!(state_of(&database).unwrap(), state);
