@@ -223,10 +223,10 @@ class BlockResult(Reply, frozen=True):
 
 
 class FunctionCount(Part, frozen=True):
-    """How often a thread of the worker, or a process of a server, was in a function when its CPU
-    clock ticked. `object` is the file that the function is in; `entry`, in the kernel, the system
-    call or exception that led there; `component` is the engine's word for it. A `BudgetPart` of the
-    record is a sum of these over threads and blocks."""
+    """The number of times that a thread of the worker, or a process of a server, was in a function
+    when its CPU clock ticked. `object` is the file that the function is in; `entry`, in the kernel,
+    the system call or exception that led there; `component` is the engine's word for it. A
+    `BudgetPart` of the record is a sum of these over threads and blocks."""
 
     server: bool
     thread: int

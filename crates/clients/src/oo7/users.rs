@@ -35,7 +35,7 @@ const RUNS_MAX: u32 = 10_000;
 /// Users a thousand iterations apart go different ways.
 const APART: u32 = 1_000;
 
-/// How many users there are, and what each of them requests.
+/// The number of users, and what each of them requests.
 #[derive(Debug, Clone)]
 pub struct Users {
     /// Of an operation that only reads: it, and how many.

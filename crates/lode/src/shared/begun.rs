@@ -41,8 +41,8 @@ impl Changes {
         if begun.is_empty() {
             return Ok(begun);
         }
-        let is_reported = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsLogged));
-        let is_many = is_reported || begun.len() >= self.placed_min;
+        let is_listed = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsLogged));
+        let is_many = is_listed || begun.len() >= self.placed_min;
         if is_many && self.bulk == Bulk::Unlogged {
             self.report(&mut table)?;
             return Ok(begun);

@@ -1,10 +1,9 @@
 //! The changes of running transactions, and how to take them back.
 
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use super::shadow::{self, Room, Shadow};
+use super::shadow::{self, Space};
+use super::table::{Changed, Origin, Table, Unlogged};
 use crate::buffer::{Buffer, Frames, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
@@ -37,88 +36,6 @@ const PLACED_MIN: usize = 16;
 /// Changes larger than this part of the cache will hardly stay in it until the next checkpoint.
 const CACHE_DIVISOR: usize = 8;
 
-/// Shadows that are kept: 4 MiB, for as many pages as an OO1 insert changes, and more.
-const SPARE_MAX: usize = 1024;
-
-/// A page that a running transaction has changed.
-pub(crate) struct Changed {
-    pub(super) transaction: TransactionNumber,
-    pub(super) origin: Origin,
-    /// The parts of it that may have changed since it was last written in place, or ever if it
-    /// never was.
-    pub(super) unlogged: Unlogged,
-    /// Under `log=page-diff`, while it is unlogged: the page before that.
-    pub(crate) shadow: Option<Shadow>,
-    /// Under `log=set-range`, while it is unlogged: what was said, and what was there.
-    pub(crate) ranges: Option<Box<Ranges>>,
-    /// Undo records in the log, in their order: they take it further back, or all the way.
-    pub(crate) undo: Vec<Lsn>,
-    /// The log says what the page became, by an image or by redo: a rollback must be logged, too.
-    pub(crate) logged: bool,
-}
-
-/// The share of a page that may have been changed and not logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unlogged {
-    /// Nothing.
-    Nothing,
-    /// The ranges that were said, and no more (`log=set-range`).
-    Ranges,
-    /// Anything.
-    Page,
-}
-
-/// The page before its transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// Something, which shadow or undo records have kept.
-    BeforeImage,
-    /// Free: the transaction has begun it, and nothing is kept.
-    Free,
-    /// The same, and the log has been reported.
-    FreeAsLogged,
-    /// Free, and zeros as the log has been reported; what it becomes is logged as a change of
-    /// these. Nothing is kept as long as it was not written (`log=page-diff`).
-    Zeros,
-}
-
-impl Changed {
-    /// A page of which anything may change from now on.
-    pub(super) const fn new(
-        transaction: TransactionNumber,
-        origin: Origin,
-        undo: Vec<Lsn>,
-    ) -> Self {
-        let (unlogged, shadow, ranges) = (Unlogged::Page, None, None);
-        Self { transaction, origin, unlogged, shadow, ranges, undo, logged: false }
-    }
-
-    /// Whether something of the page may have been changed and not logged.
-    pub(super) fn is_unlogged(&self) -> bool {
-        self.unlogged != Unlogged::Nothing
-    }
-
-    /// Whether its transaction has begun the page.
-    pub(crate) fn is_begun(&self) -> bool {
-        matches!(self.origin, Origin::Free | Origin::FreeAsLogged)
-    }
-
-    /// Whether the log has to say how the transaction ended, because of this page.
-    pub(crate) fn is_in_log(&self) -> bool {
-        self.logged || !self.undo.is_empty() || self.origin == Origin::FreeAsLogged
-    }
-
-    /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
-    /// record says the same, and the page cannot change until it is written.
-    fn note_image(&mut self) -> Option<Shadow> {
-        self.unlogged = Unlogged::Nothing;
-        self.logged = true;
-        self.ranges = None;
-        self.origin = Origin::BeforeImage;
-        self.shadow.take()
-    }
-}
-
 impl Changes {
     pub(crate) fn new(log: Log, tactics: &Tactics, buffer: &Arc<Buffer>) -> Self {
         let begun_is_logged = tactics.bulk == Bulk::Logged;
@@ -143,7 +60,7 @@ impl Changes {
         self.broken.get_or_init(|| why.to_string());
     }
 
-    /// Refuse all further work, without an error to report.
+    /// Refuse all further work, without an error to describe.
     pub(crate) fn abandon(&self) {
         if !self.owner.is_here() {
             return;
@@ -196,10 +113,10 @@ impl Changes {
         before: &PageBytes,
     ) -> Result<BeforeImage> {
         // Before the lock: pages make room for it.
-        let room = match &self.frames {
-            None => Room::Beside,
-            Some(frames) if self.needs_shadow(page, before) => Room::borrow(frames),
-            Some(_) => Room::None,
+        let space = match &self.frames {
+            None => Space::Beside,
+            Some(frames) if self.needs_shadow(page, before) => Space::borrow(frames),
+            Some(_) => Space::None,
         };
         let mut table = self.table();
         let changed = table.changed.get(&page);
@@ -207,7 +124,7 @@ impl Changes {
             return Ok(BeforeImage::Known);
         }
         let first = changed.is_none();
-        let retained = self.keep(&mut table, transaction, (page, before, room), first)?;
+        let retained = self.keep(&mut table, transaction, (page, before, space), first)?;
         if self.logging == Logging::SetRange {
             table.say(page, ranges::WHOLE, before);
         }
@@ -219,7 +136,7 @@ impl Changes {
         &self,
         table: &mut Table,
         transaction: TransactionNumber,
-        (page, before, room): (PageNumber, &PageBytes, Room),
+        (page, before, space): (PageNumber, &PageBytes, Space),
         first: bool,
     ) -> Result<BeforeImage> {
         self.check_usable()?;
@@ -235,7 +152,7 @@ impl Changes {
         }
         self.log.make_space(table.reserve_bytes(1))?;
         let shadow = match self.logging {
-            Logging::PageDiff => room.shadow(before, || table.copy(before)),
+            Logging::PageDiff => space.shadow(before, || table.copy(before)),
             Logging::PageGrain | Logging::SetRange => None,
         };
         let is_undone_by_log = match self.logging {
@@ -352,8 +269,8 @@ impl Changes {
         let mut last = None;
         for &(page, bytes) in pages {
             let mut table = self.table();
-            if let Some(lsn) = self.log_begun_page(&mut table, page)? {
-                last = last.max(Some(lsn));
+            if let Some(listed) = self.log_begun_page(&mut table, page)? {
+                last = last.max(Some(listed));
                 continue;
             }
             let image = Body::Image { page, bytes: Box::new(*bytes) };
@@ -415,39 +332,6 @@ pub(crate) enum BeforeImage {
     StoredAgain,
     /// Yes: the transaction changes the page for the first time.
     StoredFirst,
-}
-
-impl Table {
-    fn copy(&mut self, page: &PageBytes) -> Box<PageBytes> {
-        let Some(mut copy) = self.spare.pop() else { return Box::new(*page) };
-        copy.copy_from_slice(page);
-        copy
-    }
-
-    fn forget(&mut self, pages: &[PageNumber]) {
-        for page in pages {
-            let shadow = self.remove(*page).and_then(|changed| changed.shadow);
-            self.spare(shadow);
-        }
-    }
-
-    /// Only memory of its own: a frame of the cache is given back at once.
-    fn spare(&mut self, shadow: Option<Shadow>) {
-        let bytes = shadow.and_then(Shadow::into_own);
-        self.spare.extend(bytes.filter(|_| self.spare.len() < SPARE_MAX));
-    }
-
-    /// The room that the log must have, so that whatever happens a full disk stops only those who
-    /// begin something: an image of every page that is not written, and for those that are not
-    /// committed undo, redo, and an image more; for those that a transaction has begun a word of
-    /// that. `more` of the others are about to be added.
-    pub(super) fn reserve_bytes(&self, more: usize) -> u64 {
-        const { assert!(IMAGE_BYTES > 4096 + 32, "undo and redo of a page are no longer") };
-        let retained = self.changed.len() - self.begun;
-        let logged = if self.begun_is_logged { self.begun } else { 0 };
-        let records = self.unwritten.len() + 3 * retained + 4 * (logged + more) + 16;
-        (records * IMAGE_BYTES + self.begun * BEGUN_BYTES) as u64
-    }
 }
 
 impl WriteBack for Changes {

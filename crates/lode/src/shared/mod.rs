@@ -9,6 +9,7 @@ mod begun;
 mod changes;
 mod said;
 mod shadow;
+mod table;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::begun::ZEROS;
-use super::changes::{BeforeImage, Changed, Changes, Origin, Table, Unlogged};
-use super::shadow::Room;
+use super::changes::{BeforeImage, Changes};
+use super::shadow::Space;
+use super::table::{Changed, Origin, Table, Unlogged};
 use crate::error::Result;
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Ranges};
@@ -35,7 +36,8 @@ impl Changes {
         let retained = if changed.is_some_and(Changed::is_unlogged) {
             BeforeImage::Known
         } else {
-            let retained = self.keep(&mut table, transaction, (page, before, Room::None), first)?;
+            let retained =
+                self.keep(&mut table, transaction, (page, before, Space::None), first)?;
             if let Some(changed) = table.changed.get_mut(&page).filter(|one| !one.is_begun()) {
                 changed.unlogged = Unlogged::Ranges;
             }

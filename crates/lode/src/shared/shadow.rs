@@ -36,8 +36,8 @@ impl Deref for Shadow {
     }
 }
 
-/// Where a shadow can be put.
-pub(super) enum Room {
+/// The place where a shadow can be put.
+pub(super) enum Space {
     /// In memory of its own.
     Beside,
     /// In the memory of a frame.
@@ -46,9 +46,9 @@ pub(super) enum Room {
     None,
 }
 
-impl Room {
+impl Space {
     /// A frame, if the cache lends one more. Pages that are in the way go: the caller has latched
-    /// one page, and has no lock that a page's writing requests.
+    /// one page, and has no lock that the writing of a page takes.
     pub(super) fn borrow(frames: &Frames) -> Self {
         if frames.borrow(1) { Self::Cache(Frame(frames.clone())) } else { Self::None }
     }

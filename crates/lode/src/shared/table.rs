@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
+use super::shadow::Shadow;
 use crate::lock::TransactionNumber;
 use crate::lock::numbers::{NumberHasher, NumberMap};
 use crate::log::{BEGUN_BYTES, IMAGE_BYTES, Lsn, Ranges};
@@ -47,7 +48,7 @@ pub(crate) struct Changed {
     /// never was.
     pub(super) unlogged: Unlogged,
     /// Under `log=page-diff`, while it is unlogged: the page before that.
-    pub(crate) shadow: Option<Box<PageBytes>>,
+    pub(crate) shadow: Option<Shadow>,
     /// Under `log=set-range`, while it is unlogged: what was said, and what was there.
     pub(crate) ranges: Option<Box<Ranges>>,
     /// Undo records in the log, in their order: they take it further back, or all the way.
@@ -109,7 +110,7 @@ impl Changed {
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
     /// record says the same, and the page cannot change until it is written.
-    pub(super) fn note_image(&mut self) -> Option<Box<PageBytes>> {
+    pub(super) fn note_image(&mut self) -> Option<Shadow> {
         self.unlogged = Unlogged::Nothing;
         self.logged = true;
         self.ranges = None;
@@ -132,8 +133,10 @@ impl Table {
         }
     }
 
-    pub(super) fn spare(&mut self, shadow: Option<Box<PageBytes>>) {
-        self.spare.extend(shadow.filter(|_| self.spare.len() < SPARE_MAX));
+    /// Only memory of its own: a frame of the cache is given back at once.
+    pub(super) fn spare(&mut self, shadow: Option<Shadow>) {
+        let bytes = shadow.and_then(Shadow::into_own);
+        self.spare.extend(bytes.filter(|_| self.spare.len() < SPARE_MAX));
     }
 
     /// The room that the log must have, so that whatever happens a full disk stops only those who

@@ -55,9 +55,9 @@ use describe::Tactic;
 pub struct Tactics {
     /// The records that a transaction writes to the log.
     pub log: Logging,
-    /// Where page diffing's copies of pages lie.
+    /// The place where page diffing's copies of pages lie.
     pub shadows: Shadows,
-    /// How stores to mapped pages are found.
+    /// The way in which stores to mapped pages are found.
     pub detect: Detect,
     /// The way in which new pages reach the disk.
     pub bulk: Bulk,

@@ -24,7 +24,7 @@ from loadstone.analysis.findings.cold_spent import apart_when_cold, typical_ns
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
-from loadstone.analysis.findings.said import beyond_all, said_ns, said_share
+from loadstone.analysis.findings.said import beyond_all, said_ns, said_part
 from loadstone.analysis.plan_shape import same_plans
 from loadstone.analysis.summary import Row
 from loadstone.statistics.arithmetic import less
@@ -94,7 +94,7 @@ def _finding(
     slow, fast = pair
     names = [seen.whole.labels[figure.cell.variant] for figure in pair]
     ratio = typical_ns(slow) / typical_ns(fast)
-    words = f"{said_part(share, 'the difference')} is "
+    words = f"{said_part(share)} is "
     words += (
         "there when warm, too" if kind == ALWAYS else "there the first time only, not when warm"
     )

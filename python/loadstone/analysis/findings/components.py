@@ -14,7 +14,7 @@ from loadstone.analysis.budget import ASLEEP, COMPONENT, KERNEL, WAITING, Budget
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
-from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
+from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.plan.budget_words import UNCLASSIFIED
 from loadstone.statistics.estimate import Estimate
 
@@ -74,7 +74,7 @@ def _share(
 
 def _finding(far: Distance, row: BudgetRow, share: Estimate) -> Finding:
     slow, fast = far.names
-    words = f"{said_part(share, 'the difference')} is {row.name}"
+    words = f"{said_part(share)} is {row.name}"
     most = f", most often in {row.functions[0][0]}" if row.functions else ""
     return far.finding(
         RULE,

@@ -18,7 +18,7 @@ from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.fixed import pair_at, share_of_whole
-from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
+from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
@@ -68,7 +68,7 @@ def _finding(
 ) -> Finding:
     slow, fast = far.names
     own, other = map(_said, prices)
-    words = f"{said_part(share, 'the difference')} is the price of each tuple: {own}"
+    words = f"{said_part(share)} is the price of each tuple: {own}"
     keys = [
         f"{far.row.operation.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
         for rows in scales

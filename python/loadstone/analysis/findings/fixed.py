@@ -15,7 +15,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
-from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
+from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
@@ -91,7 +91,7 @@ def _finding(
         for rows in scales
         for figure in (far.slow, far.fast)
     ]
-    words = f"{said_part(share, 'the difference')} does not grow with the data: a cost of each"
+    words = f"{said_part(share)} does not grow with the data: a cost of each"
     words += " statement"
     return far.finding(
         RULE,

@@ -19,7 +19,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
-from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
+from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.analysis.statement_ladder import RungFigure
 from loadstone.statistics.arithmetic import less, over
 from loadstone.statistics.estimate import Estimate
@@ -125,7 +125,7 @@ def _share(far: Distance, rung: RungFigure, other: Estimate | None) -> Estimate 
 
 def _finding(far: Distance, rung: RungFigure, share: Estimate) -> Finding:
     slow, fast = far.names
-    words = f"{said_part(share, 'the difference')} is {rung.attributed}"
+    words = f"{said_part(share)} is {rung.attributed}"
     own = said_ns(rung.beyond_ns) if rung.beyond_ns else ""
     return far.finding(
         RULE,

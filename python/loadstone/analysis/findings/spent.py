@@ -119,7 +119,7 @@ def _finding(
         RULE,
         kind,
         grade=grade,
-        brief=f"{said_part(share, 'the difference')} is {words}",
+        brief=f"{said_part(share)} is {words}",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}, {said_ns(far.ns)}"
         f" longer: {said_part(share, 'that')} is {words}.{more}",
         numbers=(

@@ -15,7 +15,7 @@ from loadstone.analysis.calls import Counts, counts_of
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
-from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
+from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.analysis.ladder import WHOLE_SHARE_MAX
 from loadstone.statistics.arithmetic import over, scaled
 from loadstone.statistics.estimate import Estimate
@@ -66,7 +66,7 @@ def _finding(
 ) -> Finding:
     slow, fast = far.names
     asked, beside = (round(one.statements or 0) for one in counts)
-    words = f"{said_part(share, 'the difference')} is its {number(asked)} statements"
+    words = f"{said_part(share)} is its {number(asked)} statements"
     return far.finding(
         RULE,
         "statements",

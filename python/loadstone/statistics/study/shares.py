@@ -17,7 +17,8 @@ from loadstone.statistics.study.contrasts import Contrast, value
 from loadstone.statistics.study.observations import Observations, centre, side
 
 WHOLE_LEAST = log(1.5)
-"""The shares of a smaller whole are not reported: a few per cent of noise would be tens of points."""
+"""The shares of a smaller whole are not reported: a few per cent of noise would be tens of
+points."""
 
 Pairs = Sequence[tuple[float, float]]
 """Part and whole of each block."""

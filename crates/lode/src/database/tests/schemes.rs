@@ -237,7 +237,8 @@ fn shadows_in_the_cache_drive_changed_pages_out_of_it() {
     }
 }
 
-/// Where the cache lends no frame, a page is logged whole, before and after, as by page-grain.
+/// The place where the cache lends no frame, a page is logged whole, before and after, as by
+/// page-grain.
 #[test]
 fn a_page_without_room_for_its_shadow_is_logged_whole() {
     for commits in [true, false] {
