@@ -135,7 +135,7 @@ def test_a_stop_keeps_what_was_loaded(client: Client) -> None:
 def test_the_terms_are_the_contracts(client: Client) -> None:
     terms = client.terms()
     assert terms["client"] == ("python" if client.name in PYTHON else "rust")
-    # Of ZODB durability is what its file does; Ladybug is requested no path in one call.
+    # Of ZODB durability is what its file does; Ladybug has no path in one call.
     unread = {"ladybug": {"statement"}}.get(client.name, set())
     for tactic in set(client.capabilities.tactics) - unread:
         assert terms[tactic] == client.tactic(tactic), tactic

@@ -8,7 +8,7 @@ use crate::page_bytes::{PAGE_BYTES, PageBytes};
 use crate::page_mut::PageMut;
 
 /// A page outside the buffer, aligned as those inside are. In a cell, because atomic words, which
-/// views load, are requested by pointers that one could store through; nobody does.
+/// views load, are read through pointers that could also store; none does.
 #[repr(align(4096))]
 pub struct AlignedPage(UnsafeCell<PageBytes>);
 

@@ -220,7 +220,7 @@ class System(ABC):
         self.start()
 
     def tactic(self, name: str) -> str:
-        """The value this engine was requested a tactic, or its default."""
+        """The value of a tactic that is requested of this engine, or its default."""
         return self.tactic_of(self.variant, name)
 
     @classmethod

@@ -125,7 +125,7 @@ class Enhancement:
     today.
 
     The paper's `tables` have the changed system under `name` and the unchanged one under `before`.
-    `switches` are written as a study is requested them: `execution=interpreted,closures`. `found`
+    `switches` are written as in the command of a study: `execution=interpreted,closures`. `found`
     is the paper's conclusion, `command` what measures the switches. `pays_after`: the paper's
     break-even, where it has one.
     """

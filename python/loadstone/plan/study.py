@@ -30,7 +30,7 @@ class Switch:
 
     @property
     def name(self) -> str:
-        """As a study is requested it: `join=hash,merge`."""
+        """As in the command of a study: `join=hash,merge`."""
         return f"{self.tactic}={self.base},{self.other}"
 
 

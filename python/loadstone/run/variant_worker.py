@@ -180,7 +180,7 @@ class VariantWorker:
         asked = self.engine.asked(self._variants[name])
         read = {**self._versions, **self._terms.get(name, {})}
         if release_of(name):
-            # A release without some mechanism is requested no value of it unless it is named.
+            # A release without some mechanism gets no value of it unless it is named.
             named = {*tactics_of(name), *read}
             asked = {key: value for key, value in asked.items() if key in named}
         keys = dict.fromkeys([*read, *asked])

@@ -2,7 +2,7 @@
 //! database does, and so the limit of what one can do with one. Lost when closed.
 //!
 //! The tactic `prefetch` is lode's, so that both can be compared with their like: with `on`, the
-//! processor is requested all nodes that one leads to before the first of them is read. The driver
+//! processor prefetches all nodes that one leads to before the first of them is read. The driver
 //! is compiled for either.
 //!
 //! The only unsafe code is the pointers' own: a node is freed when the database is, never before,

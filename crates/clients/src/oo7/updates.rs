@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 /// The way in which a document begins, and how it begins after T5.
 pub(super) const BEGINNINGS: [&[u8]; 2] = [b"I am", b"This is"];
 
-/// Dates that the index is requested after an update: those that T3 makes beyond the generated
+/// Dates that are looked up in the index after an update: those that T3 makes beyond the generated
 /// ones, and those of query 2.
 pub(super) const DATES_LOOKED_AT: [std::ops::RangeInclusive<i32>; 2] = [999..=1_000, 1_990..=2_000];
 

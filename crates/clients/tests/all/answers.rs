@@ -58,7 +58,7 @@ fn the_papers_measures_are_had_by_all() {
             assert!(outcome.visits > 0 && outcome.elapsed_ns > 0, "{variant:?}: {measure:?}");
         }
         let traversal = client.measure(Measure::Traversal, 3).unwrap();
-        // An engine that walks by itself is requested the start and the walk, and gives the rest.
+        // An engine that walks by itself gets the start and the walk, and gives the rest.
         let calls = if variant.walks() { 2 + 3279 } else { 3280 + 1093 };
         assert_eq!((traversal.visits, traversal.calls), (3280, calls), "{variant:?}");
     }

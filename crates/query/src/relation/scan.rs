@@ -24,7 +24,7 @@ pub(super) mod heap_offset {
     pub(in crate::relation) const FOLLOWING: usize = super::slotted::offset::OWN;
 }
 
-/// The number of tuples ahead for which memory is requested of those that an index has found.
+/// The number of tuples ahead that are prefetched of those that an index has found.
 const AHEAD: usize = 8;
 
 /// The bytes that a processor fetches at once.

@@ -9,7 +9,7 @@ from loadstone.clients.oo7.driver import RELATIONS, Driver, Row
 
 WORD = 2**64
 DATES = ((999, 1_000), (1_990, 2_000))
-"""Dates that the index is requested after an update, as in Rust: those that T3 makes beyond the
+"""Dates that are looked up in the index after an update, as in Rust: those that T3 makes beyond the
 generated ones, and those of query 2."""
 
 

@@ -19,7 +19,7 @@ use crate::plan::{Pipeline, Source, Step};
 use crate::table::Duplicates;
 
 /// Rows whose duplicates are sought together: so few that their tuples are in the first cache when
-/// they are hashed and compared, so many that memory is requested their slots in time.
+/// they are hashed and compared, so many that their slots are prefetched in time.
 const DISTINCT_ROWS: usize = 128;
 
 /// A step with what it needs for a batch.
