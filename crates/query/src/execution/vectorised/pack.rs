@@ -79,7 +79,7 @@ impl Packer {
         self.pack_first(rows, selection, selection.len(), into)
     }
 
-    /// As [`Packer::pack`], of the first so many of the selected rows; memory prefetches what
+    /// As [`Packer::pack`], of the first so many of the selected rows; prefetching what
     /// will be copied of those behind them.
     ///
     /// # Errors
