@@ -60,10 +60,10 @@ def test_users_leave_what_was_acknowledged(desk: Desk) -> None:
     assert done.returncode == 0, done.stderr
     run = desk.read()
     assert {result.status for result in run.results} <= {"ok", "disturbed"}
-    told = {(it.operation, it.model, it.beside) for it in run.users if it.variant == "sqlite"}
+    reported = {(it.operation, it.model, it.beside) for it in run.users if it.variant == "sqlite"}
     # M1 alone, M2 alone, and each beside the other.
-    assert {operation for operation, _, _ in told} == {"M1", "M2"}
-    assert any(beside for _, _, beside in told)
+    assert {operation for operation, _, _ in reported} == {"M1", "M2"}
+    assert any(beside for _, _, beside in reported)
     for point in run.users:
         if point.variant == "null":
             continue

@@ -156,10 +156,10 @@ def test_a_figure_is_called_one_beside_todays_times() -> None:
     assert "--edition 1993-9" in tables["Figure 11"].missing
     # Also where nothing of it can be drawn.
     disturbed = tuple(replace(one, status="disturbed") for one in run.results)
-    for told in (run, replace(run, results=disturbed)):
+    for reported in (run, replace(run, results=disturbed)):
         for name in ("html", "md", "json", "csv"):
-            assert registry.load_report(name)().render(told)
-        page = registry.load_report("html")().render(told).decode()
+            assert registry.load_report(name)().render(reported)
+        page = registry.load_report("html")().render(reported).decode()
         assert "Figure 8. OO7, small database, warm" in page
         assert "as page grain" in page
 
