@@ -38,6 +38,7 @@
 //! # wheel_and_spoke(&folder.path().join("parts.lode")).expect("it works");
 //! ```
 
+mod aligned_bytes;
 mod aligned_page;
 mod backup;
 mod btree;

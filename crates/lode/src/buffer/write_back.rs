@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use super::latched::Pinned;
 use super::{Buffer, Wait};
+use crate::aligned_bytes::AlignedBytes;
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 
@@ -120,10 +121,8 @@ impl Buffer {
         }
         let mut in_order: Vec<_> = pinned.iter_mut().collect();
         in_order.sort_unstable_by_key(|one| one.page());
-        // Direct disks want aligned memory, which the room for one page more lets us choose.
-        let mut buffer = vec![0; (in_order.len() + 1) * PAGE_BYTES];
-        let aligned = buffer.as_ptr().align_offset(PAGE_BYTES);
-        let copies = &mut buffer[aligned..][..in_order.len() * PAGE_BYTES];
+        let mut buffer = AlignedBytes::new(in_order.len() * PAGE_BYTES);
+        let copies = buffer.bytes();
         for (copy, one) in copies.chunks_exact_mut(PAGE_BYTES).zip(&in_order) {
             let copy = <&mut PageBytes>::try_from(copy).expect("a chunk is as long as a page");
             copy.copy_from_slice(&one[..]);

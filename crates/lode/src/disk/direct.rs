@@ -98,7 +98,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::disk::tests::{Aligned, behaves_like_a_model, ends_where_it_ends, test_folder};
+    use crate::aligned_bytes::AlignedBytes;
+    use crate::disk::tests::{behaves_like_a_model, ends_where_it_ends, test_folder};
 
     /// `None` where the tests were built on a file system without direct I/O.
     fn created() -> Option<(TempDir, DirectFile)> {
@@ -129,7 +130,7 @@ mod tests {
     fn a_long_read_leaves_its_ring_to_the_next() {
         let Some((_folder, file)) = created() else { return };
         file.set_len(1 << 20).unwrap();
-        let mut buffer = Aligned::new(1 << 20);
+        let mut buffer = AlignedBytes::new(1 << 20);
         for _ in 0..3 {
             file.read(0, buffer.bytes()).unwrap();
             assert_eq!(file.rings.idle_count(), usize::from(!file.rings.is_refused()));
@@ -140,7 +141,7 @@ mod tests {
     fn unaligned_requests_are_refused_by_name() {
         let Some((_folder, file)) = created() else { return };
         file.set_len(8192).unwrap();
-        let mut buffer = Aligned::new(8192);
+        let mut buffer = AlignedBytes::new(8192);
         let bytes = buffer.bytes();
         for (refused, word) in [
             (file.read(512, &mut bytes[..4096]), "offset"),
@@ -166,7 +167,7 @@ mod tests {
         let plain = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         plain.write_all_at(&vec![7; 700_100], 0).unwrap();
         let file = DirectFile::open(&path).unwrap();
-        let mut buffer = Aligned::new(172 * 4096);
+        let mut buffer = AlignedBytes::new(172 * 4096);
         let ended = file.read(0, buffer.bytes()).unwrap_err();
         assert_eq!(ended.kind(), io::ErrorKind::UnexpectedEof);
         file.read(0, &mut buffer.bytes()[..170 * 4096]).unwrap();
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn many_threads_read_at_once() {
         let Some((_folder, file)) = created() else { return };
-        let mut buffer = Aligned::new(2 << 20);
+        let mut buffer = AlignedBytes::new(2 << 20);
         for (page, bytes) in buffer.bytes().chunks_exact_mut(4096).enumerate() {
             bytes.fill(page as u8);
         }
@@ -184,7 +185,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    let mut mine = Aligned::new(2 << 20);
+                    let mut mine = AlignedBytes::new(2 << 20);
                     for _ in 0..4 {
                         mine.bytes().fill(0xff);
                         file.read(0, mine.bytes()).unwrap();

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::aligned_bytes::AlignedBytes;
 use crate::disk::Disk;
 use crate::random::Random;
 
@@ -12,25 +13,6 @@ pub(crate) fn test_folder() -> tempfile::TempDir {
     tempfile::tempdir_in(program.parent().unwrap()).unwrap()
 }
 
-/// Room for `count` bytes at a multiple of 4,096, as direct disks want it.
-pub(crate) struct Aligned {
-    bytes: Vec<u8>,
-    at: usize,
-    count: usize,
-}
-
-impl Aligned {
-    pub(crate) fn new(count: usize) -> Self {
-        let bytes = vec![0; count + 4096];
-        let at = bytes.as_ptr().align_offset(4096);
-        Self { bytes, at, count }
-    }
-
-    pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.at..self.at + self.count]
-    }
-}
-
 /// Random calls, all offsets and lengths multiples of `grain`, against a `Vec<u8>`.
 pub(crate) fn behaves_like_a_model(disk: &dyn Disk, grain: usize) {
     const SEED: u64 = 20_260_101;
@@ -39,7 +21,7 @@ pub(crate) fn behaves_like_a_model(disk: &dyn Disk, grain: usize) {
     disk.set_len(0).unwrap();
     for step in 0..300 {
         let offset = random.below(20 * 4096 / grain) * grain;
-        let mut buffer = Aligned::new(random.below(5 * 4096 / grain) * grain);
+        let mut buffer = AlignedBytes::new(random.below(5 * 4096 / grain) * grain);
         let bytes = buffer.bytes();
         let end = offset + bytes.len();
         match random.below(10) {
@@ -80,7 +62,7 @@ pub(crate) fn behaves_like_a_model(disk: &dyn Disk, grain: usize) {
 pub(crate) fn ends_where_it_ends(disk: &dyn Disk) {
     disk.set_len(0).unwrap();
     disk.set_len(5 * 4096).unwrap();
-    let mut buffer = Aligned::new(2 * 4096);
+    let mut buffer = AlignedBytes::new(2 * 4096);
     disk.read(3 * 4096, buffer.bytes()).unwrap();
     assert!(buffer.bytes().iter().all(|&byte| byte == 0));
     let beyond = disk.read(4 * 4096, buffer.bytes()).unwrap_err();

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, TryLockError};
 
-use super::disk::{Aligned, MirroredDisk};
+use super::disk::MirroredDisk;
 use super::gate::COMPLETE;
 use super::pair::Standing;
 use super::state::StateFile;
 use super::{CopyDisks, Mirror, SIDES, Side, name_of};
+use crate::aligned_bytes::AlignedBytes;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 
@@ -86,7 +87,7 @@ impl Mirror {
             let len_bytes = disk.len_bytes().map_err(failed)?;
             self.filled(disk, side)?.set_len(len_bytes).map_err(failed)?;
         }
-        let mut buffer = Aligned::new(RANGE_BYTES as usize);
+        let mut buffer = AlignedBytes::new(RANGE_BYTES as usize);
         let mut cursor = 0;
         loop {
             let len_bytes = disk.len_bytes().map_err(failed)?;

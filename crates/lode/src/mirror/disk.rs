@@ -9,6 +9,7 @@ use std::thread;
 use super::gate::{COMPLETE, Gate};
 use super::pair::{Pair, Standing};
 use super::{SIDES, Side, Wish};
+use crate::aligned_bytes::AlignedBytes;
 use crate::aligned_page::AlignedPage;
 use crate::disk::{Destination, Disk};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
@@ -192,7 +193,7 @@ impl MirroredDisk {
             return;
         }
         let (Some(from), Some(to)) = (self.file(SIDES[1 - side]), self.file(side)) else { return };
-        let mut bytes = Aligned::new((range.end - range.start) as usize);
+        let mut bytes = AlignedBytes::new((range.end - range.start) as usize);
         if from.read(range.start, bytes.bytes()).is_err() {
             return;
         }
@@ -297,25 +298,6 @@ fn both<R: Send>(one: impl FnOnce() -> R + Send, two: impl Fn() -> R + Send + Sy
         };
         [first, second]
     })
-}
-
-/// Memory as direct disks want it.
-pub(super) struct Aligned {
-    bytes: Vec<u8>,
-    at: usize,
-    count: usize,
-}
-
-impl Aligned {
-    pub(super) fn new(count: usize) -> Self {
-        let bytes = vec![0; count + PAGE_BYTES];
-        let at = bytes.as_ptr().align_offset(PAGE_BYTES);
-        Self { bytes, at, count }
-    }
-
-    pub(super) fn bytes(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.at..self.at + self.count]
-    }
 }
 
 impl Disk for MirroredDisk {

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::decision::{Decision, Knows, decide};
-use super::disk::{Aligned, AtOnce, Holds, MirroredDisk};
+use super::disk::{AtOnce, Holds, MirroredDisk};
 use super::pair::Pair;
 use super::state::{Claim, State, StateFile};
 use super::{Mirror, SIDES, Side, name_of};
+use crate::aligned_bytes::AlignedBytes;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::log::{Log, Lsn};
@@ -298,7 +299,7 @@ fn equalise(data: [&[Arc<dyn Disk>; 2]; 2], winner: Side) -> Result<(), (Side, i
     if other_log.len_bytes().map_err(of_other)? != len_bytes {
         other_log.set_len(len_bytes).map_err(of_other)?;
     }
-    let mut buffers = [Aligned::new(PIECE_BYTES), Aligned::new(PIECE_BYTES)];
+    let mut buffers = [AlignedBytes::new(PIECE_BYTES), AlignedBytes::new(PIECE_BYTES)];
     for offset in (0..len_bytes).step_by(PIECE_BYTES) {
         let count = (len_bytes - offset).min(PIECE_BYTES as u64) as usize;
         let [mine, its] = &mut buffers;
