@@ -79,7 +79,7 @@ def test_a_query_without_a_table_leaves_your_file_as_it_is(desk: Desk) -> None:
     assert ran.returncode == 0, ran.stderr + ran.stdout
     assert (file.read_bytes(), other.read_bytes()) == before
     assert mixed.returncode == 2
-    assert "asked there only as it stands" in mixed.stderr
+    assert "runs there only on the tables as they stand" in mixed.stderr
 
 
 @pytest.mark.slow
