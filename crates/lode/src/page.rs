@@ -1,8 +1,8 @@
 //! The header that every page begins with; `docs/lode-format.md` draws it.
 //!
-//! Fields are read and written one by one. A struct laid over the bytes, as the crate zerocopy gives,
-//! would be a plain reference to a page whose words others may store meanwhile; the headers of the
-//! superblock, the log and the wire are few, and have the same form.
+//! Fields are read and written one by one. A struct laid over the bytes, as the crate zerocopy
+//! gives, would be a plain reference to a page whose words others may store meanwhile; the headers
+//! of the superblock, the log and the wire are few, and have the same form.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
