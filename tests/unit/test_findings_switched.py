@@ -152,3 +152,18 @@ def test_a_switch_of_a_study_that_does_not_read_back_is_not_explained() -> None:
         replace(term, read_back="full") if term.key == "durability" else term for term in run.terms
     )
     assert by_operation(replace(run, terms=terms))["min-heap"] is Grade.CONSISTENT
+
+
+def test_a_switch_of_a_study_that_changes_another_property_is_only_consistent() -> None:
+    """PostgreSQL's synchronous_commit gives the promise of durability up, which is not its name."""
+    run = study_fixture.record()
+    assert run.plan.study is not None
+    flipped = {each.variant: "durability" in each.flipped for each in run.plan.study.combinations}
+    promises = tuple(
+        Term(variant, "isolation", None, "none" if turned else "full")
+        for variant, turned in flipped.items()
+    )
+    found = found_by(studied.find, replace(run, terms=(*run.terms, *promises)))
+    one = next(each for each in found if each.operation == "min-heap")
+    assert one.grade is Grade.CONSISTENT
+    assert "isolation changes with it, from full to none" in one.sentence

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loadstone.analysis.findings.said import said_longer, said_ns
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import (
     digits,
@@ -48,6 +49,14 @@ def test_digits_keep_the_value(value: float) -> None:
 )
 def test_duration(ns: float, text: str) -> None:
     assert duration(ns) == text
+
+
+def test_a_difference_below_zero_has_the_unit_of_its_bounds() -> None:
+    assert duration(-750_173) == "-750 µs"
+    time = Estimate(-750_173.0, -1_860_108.0, 8_855.0)
+    assert said_ns(time) == "-750 µs (-1,860 … 8.86)"
+    assert said_longer(time) == "750 µs (-8.86 … 1,860) shorter"
+    assert said_longer(Estimate(750_173.0)) == "750 µs longer"
 
 
 @pytest.mark.parametrize(

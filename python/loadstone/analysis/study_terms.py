@@ -35,6 +35,8 @@ class OtherTerm:
     key: str
     base: str | None
     others: tuple[str | None, ...]
+    is_setting: bool
+    """Whether the key is a setting of the engine, and no property that it has by several."""
     follows: str
     """The tactic with which it changes, and only with it; empty where it changes otherwise."""
 
@@ -119,7 +121,13 @@ def _other(
         ),
         "",
     )
-    return OtherTerm(key.removeprefix(SETTING), at_base, others, follows if away else "")
+    return OtherTerm(
+        key.removeprefix(SETTING),
+        at_base,
+        others,
+        is_setting=key.startswith(SETTING),
+        follows=follows if away else "",
+    )
 
 
 def _keys(study: Study) -> dict[str, set[str]]:

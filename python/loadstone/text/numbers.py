@@ -37,8 +37,8 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def duration(value_ns: float) -> str:
-    """A duration in its own unit: `12.3 ms`."""
-    unit = unit_for([value_ns])
+    """A duration in its own unit: `12.3 ms`; a difference may be below 0."""
+    unit = unit_for([abs(value_ns)])
     return f"{digits(value_ns / unit.ns)} {unit.symbol}"
 
 

@@ -24,7 +24,7 @@ from loadstone.analysis.findings.cold_spent import apart_when_cold, typical_ns
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
-from loadstone.analysis.findings.said import beyond_all, said_ns, said_part
+from loadstone.analysis.findings.said import beyond_all, said_longer, said_part
 from loadstone.analysis.plan_shape import same_plans
 from loadstone.analysis.summary import Row
 from loadstone.statistics.arithmetic import less
@@ -110,7 +110,7 @@ def _finding(
         against=fast.cell.variant,
         brief=f"{names[0]} ~{times(ratio)}: {words}",
         sentence=f"Cold, each sample of {names[0]} takes longer than each of {names[1]}, in the"
-        f" medians ~{times(ratio)} ({counts} samples); warm it takes {said_ns(always_ns)} longer:"
+        f" medians ~{times(ratio)} ({counts} samples); warm it takes {said_longer(always_ns)}:"
         f" {words}.{beyond_all(share)}",
         numbers=(
             Number("ratio", Estimate(ratio), "ratio"),

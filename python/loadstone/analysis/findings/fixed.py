@@ -15,7 +15,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
-from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
+from loadstone.analysis.findings.said import said_longer, said_part, said_ratio
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
@@ -84,7 +84,7 @@ def _finding(
 ) -> Finding:
     slow, fast = far.names
     scale = seen.whole.words.scale
-    at = [f"{said_ns(ns)} at {number(rows)}" for ns, rows in zip(longer, scales, strict=True)]
+    at = [f"{said_longer(ns)} at {number(rows)}" for ns, rows in zip(longer, scales, strict=True)]
     text = far.row.operation
     keys = [
         f"{text.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
@@ -98,7 +98,7 @@ def _finding(
         "a cost of each statement",
         brief=words,
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}. It takes {at[0]}, and"
-        f" {at[1]} {scale}, longer: if that is a straight line, {words}.",
+        f" {at[1]} {scale}: if that is a straight line, {words}.",
         numbers=(
             *(
                 Number(f"difference at {number(rows)}", ns, "ns")

@@ -68,9 +68,10 @@ def _finding(
         temperature=pair[0].cell.temperature,
         variant=found.study.base,
         against=pair[1].cell.variant,
-        brief=f"{turned} takes {said_ratio(effect.alone)} of its time",
-        sentence=f"Switching {turned} alone takes {said_ratio(effect.alone)} the time of the base:"
-        f" {way}{more}{last}." + (f" Not called explained: {doubt}." if doubt else ""),
+        brief=f"with {turned} it takes {said_ratio(effect.alone)} its time",
+        sentence=f"With {turned}, it alone, the operation takes {said_ratio(effect.alone)}"
+        f" the time of the base: {way}{more}{last}."
+        + (f" Not called explained: {doubt}." if doubt else ""),
         numbers=(Number(turned, effect.alone, "ratio"),),
         cells=cells,
         weight=effect.strength,
@@ -96,6 +97,14 @@ def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
     others = [each.key for each in reported.changing if not each.follows]
     if others:
         return f"{others[0]} changes, too, and with no switch"
+    following = [
+        f"{each.key} changes with it, from {each.base or 'none'} to"
+        f" {' or '.join(other or 'none' for other in each.others)}"
+        for each in reported.changing
+        if each.follows == switch.tactic and not each.is_setting
+    ]
+    if following:
+        return following[0]
     if effect.same_plan is None:
         return "the engine shows no plan"
     return "" if effect.same_plan else "the plan changes with it"
