@@ -18,6 +18,10 @@ def test_a_term_that_was_not_there_is_a_change() -> None:
     assert changed_terms(terms(cache="256 MiB"), terms(cache="256 MiB", hop="join")) == ["hop"]
 
 
+def test_another_measurement_is_no_change() -> None:
+    assert changed_terms(terms(round_trip_ns="4717"), terms(round_trip_ns="5310")) == []
+
+
 def test_a_term_not_reported_since_a_restart_is_no_change() -> None:
     before = terms(cache="256 MiB", hop="join", statement="prepared")
     assert changed_terms(before, terms(cache="256 MiB", hop=None, statement=None)) == []

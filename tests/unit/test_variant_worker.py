@@ -13,6 +13,7 @@ from loadstone.protocol.messages import (
     ExportState,
     Open,
     Opened,
+    ReportTerms,
     Restart,
     State,
     Switch,
@@ -108,3 +109,26 @@ def test_a_new_process_opens_as_the_variant_that_named_the_data(tmp_path, monkey
     assert opened == [base, base]
     worker.become(other)
     assert worker._worker.switched == [other], "the new process is not yet the other"
+
+
+def test_a_replaced_worker_has_the_terms_of_a_loaded_database(tmp_path, monkeypatch):
+    """A database just opened is empty, or of no benchmark yet: its terms are not the run's."""
+
+    class Process(ScriptedProcess):
+        def ask(self, request, limit_s=None):
+            if isinstance(request, ReportTerms):
+                return TermsReported({"durability": "full", "design": "of the benchmark"})
+            return super().ask(request, limit_s)
+
+        def kill(self):
+            return []
+
+    monkeypatch.setattr(variant_worker, "Worker", Process)
+    claim = SimpleNamespace(path=tmp_path, resumed=False, lock=-1)
+    plan = SimpleNamespace(time_limit_s=1.0, workload=None)
+    worker = VariantWorker(VARIANTS[:1], SqliteEngine, claim, plan, WisconsinBenchmark())
+    worker.open()
+    recorder = SimpleNamespace(event=lambda event: None)
+    worker.replace([], 10, None, recorder, WorkerDiedError("killed"))
+    reported = {term.key: term.read_back for term in worker.terms("sqlite")}
+    assert reported["design"] == "of the benchmark"

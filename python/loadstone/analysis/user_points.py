@@ -68,13 +68,12 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
         names = _names(run.presentation.scale if scales else "")
         columns = [*names, *_figures(model, processors)]
         rows = [UsersRow(tuple(text(point) for _, text in columns), point) for point in points]
-        clients = ", ".join(sorted({point.client for point in points}))
+        clients = ", ".join(sorted({point.client for point in points if point.client}))
+        languages = f" (client: {clients})" if clients else ""
         if rows:
             headings = tuple(heading for heading, _ in columns)
             tables.append(
-                UsersTable(
-                    model, f"{title} (client: {clients}){mark}", headings, len(names), tuple(rows)
-                )
+                UsersTable(model, f"{title}{languages}{mark}", headings, len(names), tuple(rows))
             )
     return tuple(tables)
 

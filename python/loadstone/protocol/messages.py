@@ -312,7 +312,8 @@ class Explained(Reply, frozen=True):
 class LoopFigures(Part, frozen=True, kw_only=True):
     """The result of a loop of users: the fields of a `UsersPoint` that are measured, which is a row
     of the record and has the level's from the runner; the defaults are those of a loop that has no
-    times to show. `client` is the language of the calling program.
+    times to show. `client` is the language of the calling program, empty where its loop ended
+    without a result.
     """
 
     client: str = "python"

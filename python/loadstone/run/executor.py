@@ -358,7 +358,8 @@ class Executor:
             result = worker.ask(messages.RunLoop(block, loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)
-            return LoopResult(LoopFigures(status=outcome.status, reason=outcome.reason))
+            figures = LoopFigures(client="", status=outcome.status, reason=outcome.reason)
+            return LoopResult(figures)
         if result.figures.status == "failed":
             self._mend(worker)
         return result

@@ -178,7 +178,7 @@ def _key(point: UsersPoint) -> Key:
 
 
 def _without_times(level: LoadLevel, model: str, status: str, reason: str) -> UsersPoint:
-    return _point_of(level, model, LoopFigures(status=status, reason=reason))
+    return _point_of(level, model, LoopFigures(client="", status=status, reason=reason))
 
 
 def _point_of(

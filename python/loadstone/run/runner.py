@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from loadstone import _core
+from loadstone.analysis.terms import MEASURED_KEYS
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
 from loadstone.machine import facts
@@ -46,8 +47,11 @@ INPUTS_RECORDED = 10
 
 def changed_terms(before: Iterable[Term], now: Iterable[Term]) -> list[str]:
     """The terms of which an engine shows another value than before. What it has not reported since
-    it was started anew (which statements it was sent, say) is not another value."""
-    reported = {term for term in now if term.read_back is not None}
+    it was started anew (which statements it was sent, say) is not another value, nor is what is
+    measured each time."""
+    reported = {
+        term for term in now if term.read_back is not None and term.key not in MEASURED_KEYS
+    }
     return sorted({term.key for term in reported - {*before}})
 
 

@@ -263,6 +263,7 @@ class VariantWorker:
         self._replacements += 1
         if self._replacements > REPLACEMENTS_MAX:
             self.given_up = f"given up after {REPLACEMENTS_MAX} lost workers, the last: {message}"
+        before = dict(self._terms)
         while not self.given_up:
             self.abandon()
             try:
@@ -270,6 +271,8 @@ class VariantWorker:
                 for item in items:
                     self._ensure(item, rows, answers)
                 self._settle(items, rows)
+                # As after loading: opened anew it has reported those of an empty database.
+                self._terms[self.variant.name] = self.ask(messages.ReportTerms()).terms
                 return
             except LoadstoneError as error:
                 self._replacements += 5
@@ -277,6 +280,7 @@ class VariantWorker:
                     self.given_up = f"could not be started again: {error.message}"
                     recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
         self.abandon()
+        self._terms = before
         if self.variant.url is None:
             self._swept()
 
