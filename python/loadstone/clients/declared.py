@@ -18,7 +18,7 @@ PROGRAMS = (oo1, oo7, rvm)
 
 
 NONE: ProgramDatabase = oo1.NONE
-"""Before one is expected: the engine can be opened and requested its terms, no more."""
+"""Before one is expected: the engine can be opened and can report its terms, no more."""
 
 
 def program_of(database: ProgramDatabase, engine: str) -> Any:

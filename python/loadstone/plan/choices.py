@@ -239,7 +239,7 @@ class Choices:
         Option(
             "--writers",
             "N",
-            "Let N further users insert beside those of each --users.",
+            "Let N further users write beside those of each --users.",
             seldom=True,
             commands=(RUN,),
         ),

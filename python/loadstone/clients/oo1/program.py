@@ -39,7 +39,7 @@ GAPS: Mapping[str, Mapping[str, str]] = {
 CALL_S: Mapping[str, float] = {"": 2e-6, "duckdb": 300e-6, "postgresql": 30e-6}
 """A rough estimate of one call in Rust; under no name for all others."""
 NONE = Database(200)
-"""Before one is expected: the engine can be opened and requested its terms, no more."""
+"""Before one is expected: the engine can be opened and can report its terms, no more."""
 
 
 def opened(

@@ -62,7 +62,7 @@ def read_back(db: apsw.Connection, settings: Mapping[str, str]) -> dict[str, str
         truly = asked.casefold() in ("on", "true", "yes") and reading not in ("0", "None")
         if not (setting.same(number, reading) or truly):
             raise EngineError(
-                f"sqlite does not take {asked!r} for {name}: requested it, it has {reading}",
+                f"sqlite does not take {asked!r} for {name}: after that was set, it has {reading}",
                 hint=f"see https://sqlite.org/pragma.html#pragma_{name}, or leave out set.{name}",
             )
         found[name] = reading if number == asked == reading else f"{asked}: {reading}"
