@@ -2,8 +2,10 @@
 
 The strongest switch that is called an effect alone: its whole interval, at the study's confidence,
 excludes 1 and it is beyond the study's threshold (the A/A control's reach included). `explained`
-where, besides, both values read back as asked in all combinations, no other term changes but
-settings that follow this switch, the plans are reported and the same, and both cells are in order.
+where, besides, both values read back as asked in all combinations, no other term changes but those
+that follow this switch, the plans are reported and the same, and both cells are in order. What
+follows it under another name (durability, of PostgreSQL's synchronous_commit) is what it gives up:
+the finding names it as an unequal term.
 
 False where the state of one combination outlives its block.
 """
@@ -74,6 +76,7 @@ def _finding(
         + (f" Not called explained: {doubt}." if doubt else ""),
         numbers=(Number(turned, effect.alone, "ratio"),),
         cells=cells,
+        terms=_following(effect, reported),
         weight=effect.strength,
         answers=True,
     )
@@ -88,6 +91,21 @@ def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> t
     return keys[0], keys[1]
 
 
+def _following(effect: SwitchEffect, reported: StudyTerms) -> tuple[str, ...]:
+    """Properties that have another name than the switch, and change with it and only with it."""
+    switch = effect.switch
+    return tuple(
+        f"{switch.tactic}={switch.other} {each.key}: {' or '.join(map(_or_none, each.others))},"
+        f" not {_or_none(each.base)}"
+        for each in reported.changing
+        if each.follows == switch.tactic and not each.is_setting
+    )
+
+
+def _or_none(value: str | None) -> str:
+    return value or "none"
+
+
 def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
     """Why it may not be called explained; empty if it may."""
     switch = effect.switch
@@ -97,14 +115,6 @@ def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
     others = [each.key for each in reported.changing if not each.follows]
     if others:
         return f"{others[0]} changes, too, and with no switch"
-    following = [
-        f"{each.key} changes with it, from {each.base or 'none'} to"
-        f" {' or '.join(other or 'none' for other in each.others)}"
-        for each in reported.changing
-        if each.follows == switch.tactic and not each.is_setting
-    ]
-    if following:
-        return following[0]
     if effect.same_plan is None:
         return "the engine shows no plan"
     return "" if effect.same_plan else "the plan changes with it"
