@@ -1,7 +1,7 @@
 //! Concurrent users, whatever they request: threads that begin at one moment, each with a driver
 //! of its own.
 
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::work::{Meter, Work};
@@ -37,7 +37,7 @@ impl<C: Send> Drivers<C> {
     }
 
     /// Let each loose in a thread of its own. Readers share a queue of starts, and so do writers;
-    /// each is reported its number among its kind.
+    /// each is given its number among its kind.
     pub fn let_loose<R: Send, W: Send>(
         self,
         engine: &'static str,
@@ -52,26 +52,8 @@ impl<C: Send> Drivers<C> {
             || ClientError::User { engine, message: "it panicked; this is a bug".to_owned() };
         let begun = meter.begin();
         let (readers, writers) = thread::scope(|scope| {
-            let (start, to_read, to_write, read, write) =
-                (&start, &to_read, &to_write, &read, &write);
-            let readers: Vec<_> = (0..)
-                .zip(self.readers)
-                .map(|(user, mut driver)| {
-                    scope.spawn(move || {
-                        start.together();
-                        read(&mut driver, user, to_read)
-                    })
-                })
-                .collect();
-            let writers: Vec<_> = (0..)
-                .zip(self.writers)
-                .map(|(user, mut driver)| {
-                    scope.spawn(move || {
-                        start.together();
-                        write(&mut driver, user, to_write)
-                    })
-                })
-                .collect();
+            let readers = begun_each(scope, self.readers, &start, &to_read, &read);
+            let writers = begun_each(scope, self.writers, &start, &to_write, &write);
             let readers = readers.into_iter().map(|user| user.join().map_err(|_| panicked()));
             let writers = writers.into_iter().map(|user| user.join().map_err(|_| panicked()));
             (readers.collect(), writers.collect())
@@ -79,4 +61,22 @@ impl<C: Send> Drivers<C> {
         let elapsed_ns = now_ns() - start.begun_ns();
         Ended { elapsed_ns, work: begun.end(), readers, writers }
     }
+}
+
+/// A thread for each driver, which begins its requests when all others do.
+fn begun_each<'scope, C: Send + 'scope, R: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    drivers: Vec<C>,
+    start: &'scope Begin,
+    queue: &'scope Queue<'_>,
+    execute: &'scope (impl Fn(&mut C, u32, &Queue<'_>) -> R + Sync),
+) -> Vec<ScopedJoinHandle<'scope, R>> {
+    let each = (0..).zip(drivers);
+    let begun = each.map(|(user, mut driver)| {
+        scope.spawn(move || {
+            start.together();
+            execute(&mut driver, user, queue)
+        })
+    });
+    begun.collect()
 }
