@@ -18,6 +18,11 @@ from desk import Desk
             "--temperature must be one of warm, cold, hot",
             "command",
         ),
+        (
+            ("run", "--budget", "--temperature", "cold"),
+            "this plan has none\n  hint: add --temperature warm, or leave out --budget",
+            "Traceback",
+        ),
         (("run", "--operation", "slect-1%"), "did you mean select-1%-heap", "known:"),
         (("run", "--on", "lmdb"), "this benchmark needs statements", "there is no engine"),
         (("run", "oo1", "--on", "fixed"), "needs a client program", "there is no engine"),

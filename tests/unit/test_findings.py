@@ -11,6 +11,7 @@ from loadstone.analysis.findings import (
     cold_reads,
     cold_spent,
     components,
+    crossing,
     each_tuple,
     estimates,
     fixed,
@@ -50,6 +51,7 @@ TOO_MUCH = two(Side(10.0, access="nonclustered"), Side(2.0, access="heap"))
 STEEP = two(Side(10.0, grows=1.6), scales=(10_000, 100_000))
 FIXED = two(Side(2.0, fixed_ms=6.0), scales=(10_000, 100_000))
 PRICED = two(Side(10.0), scales=(10_000, 100_000), storage="heap")
+CROSSING = two(Side(0.5, fixed_ms=6.0), scales=(10_000, 100_000))
 READS = two(Side(10.0, counts={"read_bytes": 1 << 24}), temperature="cold")
 CACHE = two(
     Side(10.0, counts={"read_bytes": 1 << 20}),
@@ -79,6 +81,7 @@ FIRES = [
     (otherwise.find, TOO_MUCH, "nonclustered used", Grade.CONSISTENT),
     (steep.find, STEEP, "growth", Grade.UNEXPLAINED),
     (fixed.find, FIXED, "a cost of each statement", Grade.CONSISTENT),
+    (crossing.find, CROSSING, crossing.KIND, Grade.CONSISTENT),
     (each_tuple.find, PRICED, "a price of each tuple", Grade.CONSISTENT),
     (cold_reads.find, READS, "reads more than the data", Grade.UNEXPLAINED),
     (cache.find, CACHE, "cache too small", Grade.CONSISTENT),
@@ -131,6 +134,15 @@ SILENT = [
     ("linear growth", steep.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
     ("the difference grows with the data",
      fixed.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
+    ("the order turns between the scales", fixed.find, CROSSING, ""),
+    ("the same one is faster at both scales", crossing.find, FIXED, ""),
+    ("one scale", crossing.find, two(Side(0.5, fixed_ms=6.0)), ""),
+    ("cold", crossing.find,
+     two(Side(0.5, fixed_ms=6.0), scales=(10_000, 100_000), temperature="cold"), ""),
+    ("no difference that is certain at one scale", crossing.find,
+     two(Side(1.0, fixed_ms=1.0), scales=(10_000, 100_000)), ""),
+    ("the order turns twice", crossing.find,
+     two(Side(0.1, fixed_ms=6.0, grows=2.0), scales=(10_000, 100_000, 1_000_000)), ""),
     ("times too scattered for the straight line", fixed.find,
      two(Side(6.0, fixed_ms=3.0), scales=(10_000, 12_000)), ""),
     ("as much as the data", cold_reads.find,
@@ -190,6 +202,23 @@ SILENT = [
 def test_a_rule_is_silent_where_its_claim_is_false(rule, run, kind) -> None:
     named = {each.kind for each in found_by(rule, run)}
     assert kind not in named if kind else not named
+
+
+def test_an_order_that_turns_says_who_overtakes_whom_between_which_sizes() -> None:
+    small, large = found_by(crossing.find, CROSSING)
+    overtakes = "duckdb overtakes sqlite between 10,000 and 100,000 tuples"
+    assert (small.rows, small.variant, large.rows, large.variant) == (10_000, SLOW, 100_000, FAST)
+    assert (
+        small.brief == f"{overtakes}: more than all of the difference is a cost of each statement"
+    )
+    assert large.brief == f"{overtakes}: more than all of the difference grows with the data"
+    assert "longer at 10,000" in small.sentence and "shorter at 100,000" in small.sentence
+    for each in (small, large):
+        # 6.5 and 2 ms, 11 and 20: 4.5 longer, 9 shorter.
+        (met,) = [one.figure for one in each.numbers if one.name == "overtakes at"]
+        assert met.low < 40_000 < met.high
+        assert met.value == pytest.approx(40_000, rel=0.02)
+        assert each.answers and len(each.cells) == 4
 
 
 def test_a_cold_row_says_what_was_read_if_both_report_it() -> None:

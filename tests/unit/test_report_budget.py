@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 from budget_fixture import with_budgets
 from report_fixture import FEW, make_run
@@ -11,6 +12,8 @@ from rich.console import Console
 from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import budget_quality, overviews
 from loadstone.analysis.summary import summarise
+from loadstone.record.budget import BudgetPart
+from loadstone.report import terminal_budget
 from loadstone.report.budget_words import NOT_MEASURABLE, budget_tables
 from loadstone.report.html import HtmlReport
 from loadstone.report.json import JsonReport
@@ -46,6 +49,25 @@ def test_every_format_has_them():
     assert sum(part["elapsed_ns"] for part in first["parts"]) == first["elapsed_ns"]
     beyond = [rung["beyond_ns"]["value"] for rung in first["ladder"]]
     assert abs(sum(beyond) - first["ladder"][-1]["each_ns"]["value"]) < 1
+
+
+def test_the_terminal_shows_the_largest_rows_first_and_adds_the_others_up():
+    wide = [BudgetPart(False, f"component {at}", "o", f"f{at}", "", 30) for at in range(24)]
+    cells = [
+        replace(each, budget=each.budget and replace(each.budget, parts=tuple(wide)))
+        for each in RUN.results
+    ]
+    lines = on_terminal(replace(RUN, results=tuple(cells))).splitlines()
+    rows = [line.rsplit(maxsplit=6) for line in lines if line.rstrip().endswith("%")]
+    shown = {line[0]: float(line[1]) for line in rows}
+    assert next(iter(shown)).startswith("asleep"), lines
+    assert len(shown) == terminal_budget.ROWS_MAX + 1 and list(shown)[-1] == "all others"
+    assert abs(sum(shown.values()) - 100) < 2, shown
+    assert "more, in the report" not in "".join(lines)
+
+
+def test_a_component_without_a_sample_has_no_mean():
+    assert re.search(r"kernel: sync +5.0 % +\u2013 +", on_terminal(RUN)), on_terminal(RUN)
 
 
 def test_a_bar_fills_its_width_and_opens_its_row_s_panel():

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from report_fixture import make_run
 from rich.console import Console
+from rich.table import Table
 from study_fixture import FACTORS, NOISE, OPERATIONS, TOGETHER, plan, record, result
 from typer.testing import CliRunner
 
@@ -20,6 +21,7 @@ from loadstone.analysis.plan_shape import beside, same_plans, shape
 from loadstone.analysis.study import StudyMap, operation_effects, study_map
 from loadstone.analysis.study_waterfall import descents
 from loadstone.cli import app
+from loadstone.plan.study import Switch
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import CellResult, Run, StatementText
 from loadstone.report import terminal_study
@@ -351,6 +353,20 @@ def test_calibration_does_not_call_unmeasured_what_is_not_in_order(status: str) 
     (row,) = re.findall(r"A/A difference: one variant measured twice \| ([^|]*) \|", text)
     assert (row == "measured, but no pair of cells is in order") == (status == "disturbed")
     assert row != "not measured"
+
+
+def test_a_heading_has_no_sign_that_means_something_else_in_a_cell() -> None:
+    """`?` is a cell without a figure, and not the one in a variant's name."""
+    run = record()
+    (columns,) = {
+        tuple(str(column.header) for column in part.columns)
+        for part in study_summary(run, Path("r.loadstone"), None)
+        if isinstance(part, Table)
+    }
+    assert "cache\n→ 1.00 MiB" in columns, columns
+    assert not [one for one in columns if terminal_study.UNKNOWN in one]
+    group = Switch("storage", "", "")
+    assert terminal_study._heading(group) == "storage"
 
 
 def test_switches_without_a_column_are_named_below_the_map(

@@ -2,7 +2,7 @@
 run hold: whether they close, what no rule claims, and what the sampler cost."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -46,10 +46,14 @@ class Overview:
         """The rows with a notable share of some variant's time."""
         return tuple(row for row in self.parts if any(map(is_notable, row.shares.values())))
 
-    @property
-    def others(self) -> Mapping[str, float]:
+    def largest(self, most: int) -> tuple[OverviewRow, ...]:
+        """So many of those at most, those of the largest share of some variant's time; the largest
+        comes first."""
+        return tuple(sorted(self.shown, key=_largest)[:most])
+
+    def beside(self, shown: Collection[OverviewRow]) -> Mapping[str, float]:
         """Each variant's share of all other rows together; empty where there are none."""
-        left = [row for row in self.parts if row not in self.shown]
+        left = [row for row in self.parts if row not in shown]
         return {name: sum(row.shares[name] for row in left) for name in self.variants if left}
 
 
@@ -96,6 +100,10 @@ def _overview(rows: int, temperature: str, own: Sequence[OperationBudget]) -> Ov
 
 def _place(row: OverviewRow) -> tuple[int, float, str]:
     return _LAST.get(row.kind, 0), -fmean(row.shares.values()), row.name
+
+
+def _largest(row: OverviewRow) -> tuple[float, str]:
+    return -max(map(abs, row.shares.values())), row.name
 
 
 def shown_first(found: Sequence[Overview]) -> Overview | None:

@@ -3,8 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.budget import BudgetRow, CellBudget, OperationBudget, seen, share_of
-from loadstone.analysis.budget_overview import Overview, budget_quality
+from loadstone.analysis.budget import (
+    COMPONENT,
+    KERNEL,
+    BudgetRow,
+    CellBudget,
+    OperationBudget,
+    seen,
+    share_of,
+)
+from loadstone.analysis.budget_overview import Overview, OverviewRow, budget_quality
 from loadstone.analysis.statement_ladder import RungFigure
 from loadstone.report.ladder_words import ABSENT, LadderCell, LadderTable, difference
 from loadstone.text.numbers import duration, interval, listing, percent, plural, signed, unit_for
@@ -143,12 +151,20 @@ def quality_line(found: Sequence[OperationBudget]) -> str:
     return "; ".join((*said, *quality.reasons))
 
 
-def overview_rows(overview: Overview) -> list[tuple[str, list[str]]]:
-    """(row, each variant's share): the rows of at least 1 % for some variant, then the others."""
+def overview_rows(overview: Overview, most: int | None = None) -> list[tuple[str, list[str]]]:
+    """(row, each variant's share): the rows of at least 1 % for some variant, then the others; of
+    `most` rows at most the largest, the largest first."""
+    shown = overview.shown if most is None else overview.largest(most)
     reported = [
-        (row.name, [share_words(row.shares[name]) for name in overview.variants])
-        for row in overview.shown
+        (row.name, [_mean_words(row, row.shares[name]) for name in overview.variants])
+        for row in shown
     ]
-    if others := overview.others:
+    if others := overview.beside(shown):
         reported.append((OTHER, [share_words(share) for share in others.values()]))
     return reported
+
+
+def _mean_words(row: OverviewRow, share: float) -> str:
+    """A mean of shares; of a component in which no sample of the engine was, there is none."""
+    sampled = row.kind in (COMPONENT, KERNEL)
+    return ABSENT if sampled and share == 0 else share_words(share)

@@ -23,6 +23,8 @@ NOTHING = "·"
 """A cell without an effect that may be called one."""
 OTHER_PLAN = "≠"
 """The mark of an effect through another plan."""
+TO = "→"
+"""From a switch's base value to its other one."""
 UNKNOWN = "?"
 """A cell without a figure."""
 LAST = "last "
@@ -128,7 +130,7 @@ def words(switch: Switch) -> str:
     if not switch.other:
         return switch.tactic
     base, other = (value_words(switch.tactic, one) for one in (switch.base, switch.other))
-    return f"{switch.tactic} {base} → {other}"
+    return f"{switch.tactic} {base} {TO} {other}"
 
 
 def legend(operation: StudiedOperation, *, unsound: str = UNSOUND) -> str:

@@ -12,8 +12,8 @@ from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.screen import folded
 from loadstone.text.numbers import number, plural
 
-ROWS_MAX = 14
-"""A screen has more to show: the page has them all."""
+ROWS_MAX = 12
+"""The largest: a screen has more to show, and the page has them all."""
 
 
 def time_budgets(whole: Summary) -> Iterable[Text | Table]:
@@ -22,7 +22,6 @@ def time_budgets(whole: Summary) -> Iterable[Text | Table]:
     shown = shown_first(overviews(found))
     if shown is None:
         return
-    rows = overview_rows(shown)
     table = Table(
         box=None,
         pad_edge=False,
@@ -35,10 +34,8 @@ def time_budgets(whole: Summary) -> Iterable[Text | Table]:
     table.add_column("")
     for variant in shown.variants:
         table.add_column(folded(whole.labels[variant], 14), justify="right", no_wrap=True)
-    for name, shares in rows[:ROWS_MAX]:
+    for name, shares in overview_rows(shown, ROWS_MAX):
         table.add_row(name, *shares)
     yield Text("")
     yield table
-    if len(rows) > ROWS_MAX:
-        yield Text(f"… and {plural(len(rows) - ROWS_MAX, 'row')} more, in the report", style="dim")
     yield Text(quality_line(found), style="dim")

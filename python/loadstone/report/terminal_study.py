@@ -32,6 +32,7 @@ from loadstone.report.screen import folded, lines_left, one_line
 from loadstone.report.study_words import (
     NOTHING,
     STRONGEST,
+    TO,
     UNKNOWN,
     cell,
     legend,
@@ -48,7 +49,7 @@ from loadstone.report.terminal_progress import Progress, Unit, unit_of
 from loadstone.text.numbers import beyond_one, listing, number, plural, times
 
 if TYPE_CHECKING:
-    from loadstone.plan.study import Decision
+    from loadstone.plan.study import Decision, Switch
 
 WARM = "warm"
 """The temperature of every cell of a study."""
@@ -159,8 +160,7 @@ def _map(found: StudyMap, rows: int) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("base", justify="right", no_wrap=True)
     for switch in found.order[:SWITCHES_SHOWN]:
-        other = value_words(switch.tactic, switch.other)
-        table.add_column(folded(f"{switch.tactic}?{other}", COLUMN), justify="right")
+        table.add_column(_heading(switch), justify="right")
     for operation in found.operations:
         if operation.rows != rows:
             continue
@@ -173,6 +173,12 @@ def _map(found: StudyMap, rows: int) -> Table:
             *(Text(text, style=STYLES[text[0] not in (NOTHING, UNKNOWN)]) for text in shown),
         )
     return table
+
+
+def _heading(switch: "Switch") -> str:
+    """A switch over its other value; a group by its name."""
+    lines = [switch.tactic, f"{TO} {value_words(switch.tactic, switch.other)}"]
+    return "\n".join(folded(line, COLUMN) for line in lines[: 1 + bool(switch.other)])
 
 
 def _others(found: StudyMap, rows: int) -> str:

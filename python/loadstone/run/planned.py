@@ -17,7 +17,7 @@ from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_giv
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
-from loadstone.planning.duration import budget_seconds, seconds_estimated
+from loadstone.planning.duration import budget_seconds, has_budget, seconds_estimated
 from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
@@ -83,6 +83,11 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         parsed = _with_aa_control(parsed)
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
+    if plan.budget and not any(has_budget(plan, cell) for cell in plan.cells):
+        raise InputError(
+            "--budget takes apart warm and hot cells of the largest scale, and this plan has none",
+            hint="add --temperature warm, or leave out --budget",
+        )
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
 
 

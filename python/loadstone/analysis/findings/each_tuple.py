@@ -17,8 +17,9 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
-from loadstone.analysis.findings.fixed import pair_at, share_of_whole
+from loadstone.analysis.findings.fixed import share_of_whole
 from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
+from loadstone.analysis.findings.scales import pair_at, scales_of
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
@@ -33,7 +34,7 @@ def find(seen: Evidence) -> Iterator[Finding]:
     """At most one for each warm distance on relations without a structure, of a run with two scales
     or more."""
     for far in seen.far():
-        scales = sorted({row.rows for row in seen.rows if row.temperature == far.row.temperature})
+        scales = scales_of(seen, far)
         is_scan = far.row.operation.storage == HEAP and far.row.temperature != "cold"
         if len(scales) > 1 and is_scan:
             found = _of(seen, far, (scales[0], scales[-1]))

@@ -5,17 +5,19 @@ The same two variants at the smallest and the largest scale of a run, D1 and D2 
 difference is a + b n, its fixed part is a = (D1 n2 - D2 n1) / (n2 - n1); named where, with
 certainty, a is more than half of the row's difference.
 
-False where the difference is no straight line between the two scales, as when a cache holds the
-one and not the other. Of an operation on one tuple the work on that tuple is part of the cost.
+Silent where the slower one overtakes the other between the scales: that is `crossing`. False where
+the difference is no straight line between them, as when a cache holds the one and not the other.
+Of an operation on one tuple the work on that tuple is part of the cost.
 """
 
 from collections.abc import Iterator
 
-from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.findings.distance import Distance, measured
+from loadstone.analysis.findings.crossing import crossed_between
+from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.said import said_longer, said_part, said_ratio
+from loadstone.analysis.findings.scales import pair_at, scales_of
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
@@ -27,8 +29,8 @@ RULE = "fixed"
 def find(seen: Evidence) -> Iterator[Finding]:
     """At most one for each warm distance of a run with two scales or more."""
     for far in seen.far():
-        scales = sorted({row.rows for row in seen.rows if row.temperature == far.row.temperature})
-        if len(scales) > 1 and far.row.temperature != "cold":
+        scales = scales_of(seen, far)
+        if len(scales) > 1 and far.row.temperature != "cold" and not crossed_between(seen, far):
             found = _of(seen, far, scales[0], scales[-1])
             if found:
                 yield found
@@ -48,22 +50,6 @@ def _of(seen: Evidence, far: Distance, least: int, most: int) -> Finding | None:
     if share is None or share.low is None or share.low <= MOST:
         return None
     return _finding(seen, far, (least, most), (found[0], found[1]), share)
-
-
-def pair_at(seen: Evidence, far: Distance, rows: int) -> tuple[CellSummary, CellSummary] | None:
-    """The slow and the fast variant at another scale, both in order."""
-    row = next(
-        (
-            row
-            for row in seen.rows
-            if (row.operation.name, row.rows, row.temperature)
-            == (far.row.operation.name, rows, far.row.temperature)
-        ),
-        None,
-    )
-    found = {figure.cell.variant: figure for figure in measured(row)} if row else {}
-    slow, fast = (found.get(figure.cell.variant) for figure in (far.slow, far.fast))
-    return (slow, fast) if slow and fast else None
 
 
 def share_of_whole(part: Estimate, whole: Estimate) -> Estimate | None:
