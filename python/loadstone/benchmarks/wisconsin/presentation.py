@@ -12,5 +12,11 @@ PRESENTATION = Presentation(
     "caches that hold the relations whole, unless a variant says otherwise, as sqlite?cache=364000 "
     "does for a fifth of 10,000 tuples. The paper's tuples had 182 bytes; those of the edition of "
     "1993 have 208.",
+    reimplemented={
+        "U-INGRES": "lode?profile=u-ingres",
+        "C-INGRES": "lode?profile=c-ingres",
+        "IDMnodac": "lode?profile=idm-nodac",
+        "IDMdac": "lode?profile=idm-dac",
+    },
     lessons=lessons_from(Path(__file__).with_name("lessons.toml").read_text("utf-8")),
 )
