@@ -11,6 +11,7 @@ def offline(desk: Desk) -> dict[str, str]:
             "XDG_CACHE_HOME": str(desk.folder / "cache")}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_without_an_index_there_is_what_was_installed_before(desk: Desk, offline):
     done = desk.run("bisect", "duckdb", "--releases", **offline)
     assert done.returncode == 3

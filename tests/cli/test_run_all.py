@@ -190,6 +190,7 @@ def test_a_run_killed_at_any_cell_is_resumed_in_its_benchmark(desk: Desk, chance
     assert "complete: nothing to do" in desk.run("run", "--resume", "r.loadstone").stderr
 
 
+@pytest.mark.slow
 def test_every_format_and_a_comparison_have_both(desk: Desk):
     assert desk.run(*with_plan(desk)).returncode == 0
     page = (desk.folder / "r.html").read_text(encoding="utf-8")

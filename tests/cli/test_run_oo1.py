@@ -27,6 +27,7 @@ def operations(*names: str) -> list[str]:
     return [word for name in names for word in ("--operation", name)]
 
 
+@pytest.mark.slow
 def test_engines_agree_warm_and_cold(desk: Desk):
     engines = ("sqlite", "lmdb", "postgresql")
     measures = ("lookup", "traversal", "insert")

@@ -10,6 +10,7 @@ MEASURES = ("T1", "T2a", "T6", "Q1", "Q7", "S1")
 ENGINES = ("memory", "sqlite")
 
 
+@pytest.mark.slow
 def test_engines_agree_warm_and_cold(desk: Desk) -> None:
     named = [word for name in MEASURES for word in ("--operation", name)]
     on = [word for engine in (*ENGINES, "python-null") for word in ("--on", engine)]

@@ -1,6 +1,7 @@
 """`loadstone run rvm`: engines behind the program of RVM's benchmark agree, in a run with its page;
 `loadstone study` switches what Rhino compares."""
 
+import pytest
 from desk import Desk
 
 from loadstone import _core
@@ -8,6 +9,7 @@ from loadstone import _core
 ACCOUNTS = 1_000
 
 
+@pytest.mark.slow
 def test_engines_agree_and_say_what_they_logged(desk: Desk) -> None:
     variants = ("sqlite?durability=none", "lmdb?durability=none", "lode?durability=none")
     on = [word for engine in (*variants, "duckdb") for word in ("--on", engine)]

@@ -216,9 +216,12 @@ def printed(which: Callable[[str, Path], None], text: str) -> str:
     return out.buffer.getvalue().decode()
 
 
+SLOW = ("bisect", "tactics")
+
+
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name == "tactics" else ()) for name in COMMANDS],
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in COMMANDS],
 )
 @settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.generate),
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip

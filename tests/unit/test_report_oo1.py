@@ -250,7 +250,9 @@ def test_the_papers_systems_that_run_again_are_named(whole: Summary) -> None:
     assert comparisons(whole).reimplemented == reported + absent
     there = (*whole.competitors, "lode", "lode?access=links", "lode?access=btree")
     assert _reimplemented(SimpleNamespace(words=whole.words, competitors=there)) == reported + "."
-    assert comparisons(summarise(make_run(FEW))).reimplemented == ""
+    run = make_run(FEW)
+    unnamed = replace(run, presentation=replace(run.presentation, reimplemented={}))
+    assert comparisons(summarise(unnamed)).reimplemented == ""
 
 
 def test_things_have_their_own_names(whole: Summary) -> None:
