@@ -200,11 +200,18 @@ def test_statements_without_a_ladder_answer_at_the_price_of_another_operation() 
     assert found.numbers[-1].figure.value == pytest.approx(10 / 11, rel=0.05)
 
 
+def test_a_statement_costs_no_more_than_the_row_s_own_time_leaves() -> None:
+    """There 13 µs each, of 1,000 here 12: all of the time is theirs, and not more than all."""
+    (found,) = found_by(statements.find, walks(elapsed_ms=12.0, other_ms=2.6))
+    assert found.numbers[-1].figure.value == pytest.approx(12 / 11, rel=0.05)
+    assert "that its time leaves each, and not the 13.5 µs" in found.sentence, found.sentence
+
+
 @pytest.mark.parametrize(
     "other",
     [
         {"other_ms": 0.5},  # a statement costs too little to be most of it
-        {"other_ms": 4.0},  # a statement costs more there than here
+        {"other_ms": 4.0},  # a statement costs far more there than here
         {"other": 20},  # too few of them: mostly the transaction
         {"fast": 1_000},  # both need as many
         {"statements": None},  # it has none

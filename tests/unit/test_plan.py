@@ -11,6 +11,8 @@ from loadstone.plan.choices import Choices, choices_from, read_choices
 from loadstone.plan.plan import SAMPLES_MAX, Plan
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import REPEAT_MOST, make_plan
+from loadstone.run.planned import plan_from
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 
 
 class TwoOperations:
@@ -152,3 +154,10 @@ def test_a_misspelt_choice_of_a_plan_file_is_reported_the_near_ones():
     with pytest.raises(InputError) as caught:
         choices_from({"xyzzy": 3}, "here")
     assert caught.value.hint.startswith("known: ")
+
+
+def test_the_quick_preset_repeats_often_enough_for_an_interval() -> None:
+    """With fewer no row of `loadstone run --all` would say why."""
+    cells = plan_from({"preset": "quick", "on": ("sqlite",)}, None).plan.cells
+    warm = [cell.samples for cell in cells if cell.temperature == "warm"]
+    assert warm and min(warm) >= INTERVAL_PAIRS_MIN

@@ -20,17 +20,17 @@ from loadstone.plan.variant import Variant, parse_variant
 from loadstone.planning.duration import budget_seconds, has_budget, seconds_estimated
 from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of
-from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN
 from loadstone.text.numbers import listing, plural
 
 Variants = Mapping[str, tuple[Variant, type[System]]]
 
-QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
-"""The defaults of the quick preset."""
+QUICK = {"repeat": INTERVAL_PAIRS_MIN, "repeat_cold": 1, "rounds": 1}
+"""The defaults of the quick preset: fewer repetitions give no interval, and so no cause."""
 COMPARED = {"preset": "quick", "repeat": 10, "rounds": 2, "repeat_s": 5.0}
-"""Of two versions that are compared. As many samples as an interval takes: the quick preset alone
-has fewer. An operation is repeated for so long while it is undecided: a run has 0.3 s, by which few
-differences of some percent are decided."""
+"""Of two versions that are compared. More samples than an interval takes, in two rounds. An
+operation is repeated for so long while it is undecided: a run has 0.3 s, by which few differences
+of some percent are decided."""
 STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
 """A study's choices where a run has others: one sample of a cell or more in each
 block."""
