@@ -4,6 +4,8 @@
     python selfbench/calibrate.py planted   one part: planted, studies, shares, …
     … studies --runs 4 --kept FILE          four runs of the ten, their counts in FILE: a next call
                                             with more goes on with the fifth
+    … shares --engine lode                  of one engine, some three minutes
+    … planted --engine fixed --runs 1       one run of the ten, some two minutes
 
 planted   on the engine whose truth is known, and on a real one, interleaved: the same variant twice
           (A/A) and the variant with every statement made 5 % longer, 100 comparisons of each at the
@@ -56,11 +58,13 @@ apart for as long as they live. What is found on them is stated, and nothing is 
 WANTED = 100
 
 
-def planted() -> None:
+def planted(engines: Sequence[str] = (), most: int = RUNS) -> None:
     """A/A at most 5 false alarms of 100; planted 5 %: at least 95 of 100 found; 1 %: as it is."""
     must = {"the same twice": "at most 5 called different", "5 % slower": "at least 95 slower",
             SMALL: "stated, whatever it is"}  # fmt: skip
-    for engine, runs in (("fixed", RUNS), ("sqlite", RUNS), *((e, OTHER_RUNS) for e in OTHERS)):
+    all_of = {"fixed": RUNS, "sqlite": RUNS, **dict.fromkeys(OTHERS, OTHER_RUNS)}
+    for engine in engines or all_of:
+        runs = min(most, all_of[engine])
         for kind, pairs in _verdicts(engine, runs).items():
             wanted = must[kind] if runs == RUNS else "stated, whatever it is"
             _print_verdicts(f"{engine}, {kind}", pairs[:WANTED], wanted)
@@ -138,9 +142,9 @@ def studies(runs: int = RUNS, kept: Path | None = None) -> None:
     planted_studies.count(OPERATIONS, runs, kept).show()
 
 
-def shares() -> None:
+def shares(engines: Sequence[str] = ()) -> None:
     """Shares by both ends lie within 5 points of those of all combinations, or are taken apart."""
-    two_ended_shares.count(tuple(two_ended_shares.SWITCHES))
+    two_ended_shares.count(tuple(engines or two_ended_shares.SWITCHES))
 
 
 def agree() -> None:
@@ -231,8 +235,11 @@ def main(arguments: Sequence[str]) -> None:
     """Run the parts named, or all."""
     parser = argparse.ArgumentParser(description="Test the instrument.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--runs", type=int, default=RUNS, help="of ten studies each")
+    parser.add_argument("--runs", type=int, default=RUNS, help="of ten studies or comparisons each")
     parser.add_argument("--kept", type=Path, help="the studies' counts so far, and these")
+    known = ("fixed", *two_ended_shares.SWITCHES)
+    parser.add_argument("--engine", action="append", default=[], choices=known,
+                        help="of planted and shares: this one alone; repeatable")  # fmt: skip
     chosen = parser.parse_args(arguments)
     unknown = [name for name in chosen.parts if name not in PARTS]
     if unknown:
@@ -241,6 +248,10 @@ def main(arguments: Sequence[str]) -> None:
         print(f"\n== {name}: {(PARTS[name].__doc__ or '').splitlines()[0]}", flush=True)
         if name == "studies":
             studies(chosen.runs, chosen.kept)
+        elif name == "planted":
+            planted(chosen.engine, chosen.runs)
+        elif name == "shares":
+            shares(chosen.engine)
         else:
             PARTS[name]()
 

@@ -17,9 +17,12 @@ from study_fixture import FACTORS, NOISE, OPERATIONS, TOGETHER, plan, record, re
 from typer.testing import CliRunner
 
 from loadstone import registry
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.plan_shape import beside, same_plans, shape
 from loadstone.analysis.study import StudyMap, operation_effects, study_map
 from loadstone.analysis.study_waterfall import descents
+from loadstone.analysis.summary import summarise
 from loadstone.cli import app
 from loadstone.plan.study import Switch
 from loadstone.plan.variant import is_aa_control
@@ -378,3 +381,15 @@ def test_switches_without_a_column_are_named_below_the_map(
     assert "3 switches more, with an effect: durability and cache; without an effect: join" in text
     monkeypatch.setattr(terminal_study, "SWITCHES_SHOWN", 4)
     assert "switches more" not in reported_of(record())["terminal"]
+
+
+def test_a_study_finds_what_its_switches_do_and_of_other_cells_those_at_base() -> None:
+    """A combination of switches is no engine that anybody compares with another."""
+    run = record()
+    wrong = (
+        StatementText(0, "SELECT", "Seq Scan on t  (cost=0.00..9.00 rows=500000 width=4)", None),
+    )
+    run = replace(run, results=tuple(replace(each, statements=wrong) for each in run.results))
+    found = learned(summarise(run)).findings
+    assert {each.variant for each in found if each.rule == "estimates"} == {run.plan.study.base}
+    assert Evidence(summarise(run)).distances == {}

@@ -60,7 +60,7 @@ LONG = "a statement of more than 2 s is only watched"
 ANSWERS_CHECKED = 1
 """Of a part."""
 FREQUENCY_HZ = 997
-"""Of the sampler, at most: the worker takes as many as cost a hundredth of the time there."""
+"""Of the sampler, at most: the worker takes as many as cost a small share of the time there."""
 RUNGS = "rungs"
 FUNCTIONS_MAX = 100
 """Those of a cell that keep their names in the record: further ones were seen once or twice."""

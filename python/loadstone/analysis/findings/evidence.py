@@ -26,7 +26,11 @@ class Evidence:
 
     @cached_property
     def distances(self) -> Mapping[tuple[str, int, str], Distance]:
-        """(operation, scale, temperature) -> distance, of the rows that have one."""
+        """(operation, scale, temperature) -> distance, of the rows that have one. None in a study:
+        its slowest combination of switches beside its fastest is no question that anybody has, and
+        the effect of each switch answers why."""
+        if self.whole.run.plan.study is not None:
+            return {}
         found = ((row, distance(self.whole, row)) for row in self.rows)
         return {(row.operation.name, row.rows, row.temperature): far for row, far in found if far}
 

@@ -104,8 +104,13 @@ class Learned:
 def learned(whole: Summary) -> Learned:
     """Apply every rule."""
     seen = Evidence(whole)
-    found = _reported_once(_as_when_warm([finding for rule in RULES for finding in rule(seen)]))
-    whys = _whys(seen, found) if whole.run.plan.study is None else {}
+    study = whole.run.plan.study
+    every = [finding for rule in RULES for finding in rule(seen)]
+    if study is not None:
+        # What holds at base holds of most combinations, and would be reported a dozen times.
+        every = [each for each in every if each.rule == studied.RULE or each.variant == study.base]
+    found = _reported_once(_as_when_warm(every))
+    whys = _whys(seen, found) if study is None else {}
     return Learned(found, _themes(found), whys)
 
 
