@@ -1,6 +1,7 @@
 """The computations of a study, on tables of times that are given: identities that hold for any
 times, and truths worked out by hand."""
 
+import random
 from itertools import combinations
 from math import log
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from loadstone.statistics.study import as_ratio, contrasts, study_effects
 from loadstone.statistics.study.design import factorial, two_ended, two_ended_and_walk
 from loadstone.statistics.study.parts import BASE, every, grouped, parts_of
+from loadstone.statistics.study.shares import share_of
 
 CLOSE = 1e-9
 
@@ -253,3 +255,13 @@ def test_a_group_is_one_part():
     found = study_effects(parts, [block] * 8)
     assert found.parts["both"].two_ended.value == near(2)
     assert found.parts["c"].two_ended.value == near(1)
+
+
+def test_a_share_is_the_same_where_the_other_end_is_the_faster_one():
+    """Of a part that makes 0.6 of what makes the time half, in blocks that differ."""
+    dice = random.Random(1983)
+    blocks = [(dice.gauss(-0.42, 0.1), dice.gauss(-0.7, 0.1)) for _ in range(32)]
+    faster = share_of(blocks, interval=True)
+    slower = share_of([(-part, -whole) for part, whole in blocks], interval=True)
+    assert faster == slower
+    assert 0.5 < faster.low < faster.value < faster.high < 0.7

@@ -58,12 +58,15 @@ def share_of(pairs: Pairs, *, interval: bool) -> Estimate:
 def _crossings(pairs: Pairs) -> tuple[list[float], tuple[int, int]]:
     """The shares at which the part - s * whole of two blocks together changes its sign, ascending;
     and the places of the two between which as many such sums are above zero as below. A block in
-    which the whole has the other sign makes some of them cross the other way."""
+    which the whole has the other sign makes some of them cross the other way. The share is the same
+    with both signs changed, and most wholes are positive then."""
     sums = [
         (one + other, below + beneath)
         for place, (one, below) in enumerate(pairs)
         for other, beneath in pairs[place:]
     ]
+    if 2 * sum(below < 0 for _, below in sums) > len(sums):
+        sums = [(-above, -below) for above, below in sums]
     crossing = sorted((above / below, below > 0) for above, below in sums if below)
     positive = sum(below > 0 or (not below and above > 0) for above, below in sums)
     least = most = None
