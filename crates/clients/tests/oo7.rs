@@ -148,6 +148,20 @@ fn counts_are_those_of_the_paper() {
     }
 }
 
+/// A root, 364 complex assemblies, 729 base ones, 2,187 composite parts, and the atomic parts: one
+/// call for each.
+#[test]
+fn a_visit_is_one_call() {
+    let folder = tempdir().unwrap();
+    let mut client = loaded(&folder, VARIANTS[0], Database::new(SMALL, 3, 1).unwrap());
+    let mut calls = |measure| client.measure(measure, 1).unwrap().calls;
+    let walk = 1 + 364 + 729 + 2_187 + 43_740;
+    assert_eq!(calls(Measure::T1), walk);
+    assert_eq!(calls(Measure::T2a), walk + 2_187);
+    assert_eq!(calls(Measure::T2c), walk + 174_960);
+    assert_eq!(calls(Measure::CachedUpdate), 2 * walk + 2_187);
+}
+
 #[test]
 fn another_databases_answers_are_wrong() {
     let (ours, theirs) = (database(TINY, 3), Database::new(TINY, 3, 8).unwrap());

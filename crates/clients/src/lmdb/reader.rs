@@ -103,6 +103,17 @@ impl Reader {
         self.found.map(|value| unsafe { value.as_ref() })
     }
 
+    /// The value of a key by the cursor of a table, which looks in the leaf where it stands before
+    /// it goes down from the root: the quicker way for keys that lie near each other.
+    #[inline]
+    pub fn get_near(&mut self, cursor: usize, key: &[u8]) -> Result<Option<&[u8]>, ClientError> {
+        let (mut key, mut value) = (val(key), val(&[]));
+        let is_there = self.step(cursor, &mut key, &mut value, ffi::MDB_SET)?;
+        #[expect(unsafe_code, reason = "the C interface")]
+        // SAFETY: the value lies in the map until the transaction ends, which needs `&mut self`.
+        Ok(is_there.then(|| unsafe { bytes(&value) }))
+    }
+
     /// All values of a key in the table of that cursor, one behind the other.
     #[inline]
     pub fn values(

@@ -83,13 +83,21 @@ pub trait Driver: Transactions {
     /// id, or that by which the engine itself knows an object. It never requests the object.
     fn identity(&self, part: Self::Part) -> u64;
 
-    /// An atomic part: one call for each visit.
+    /// An atomic part.
     fn read(&mut self, part: Self::Part) -> Result<Part, ClientError>;
 
-    /// Append the atomic parts at the other ends of the connections that leave one. The loops ask
-    /// right after `read` of the same part.
+    /// Append the atomic parts at the other ends of the connections that leave one.
     fn connected(&mut self, part: Self::Part, out: &mut Vec<Self::Part>)
     -> Result<(), ClientError>;
+
+    /// Both, one call for each visit of a traversal: an engine that has them in one place looks
+    /// there once.
+    #[inline]
+    fn follow(&mut self, part: Self::Part, out: &mut Vec<Self::Part>) -> Result<Part, ClientError> {
+        let read = self.read(part)?;
+        self.connected(part, out)?;
+        Ok(read)
+    }
 
     /// An atomic part by its id, in an index.
     fn find(&mut self, id: u32) -> Result<(Self::Part, Part), ClientError>;

@@ -7,7 +7,7 @@ use crate::oo7::asked::{Asked, MODULE};
 use crate::oo7::driver::Driver;
 use crate::oo7::measure::{Components, Visit};
 use crate::oo7::objects::Part;
-use crate::oo7::traversal::Walk;
+use crate::oo7::traversal::{Visited, Walk};
 use crate::oo7::updates::{self, Done};
 use crate::oo7::visits::Visits;
 use crate::outcome::Outcome;
@@ -45,10 +45,9 @@ pub fn execute<C: Driver>(
     let mut walk = Walk::new(driver);
     let base = base_at(&mut walk, path)?;
     for &components in visit.reads {
-        each(&mut walk, base, components, &mut |walk, part| {
-            let read = walk.driver.read(part)?;
-            done.visits.part(&read);
-            see(&read);
+        each(&mut walk, base, components, &mut |_, it| {
+            done.visits.part(&it.part);
+            see(&it.part);
             Ok(())
         })?;
     }
@@ -66,9 +65,9 @@ fn change<C: Driver>(
     components: Components,
     done: &mut Done,
 ) -> Result<(), ClientError> {
-    each(walk, base, components, &mut |walk, part| {
-        done.visits.part(&walk.driver.read(part)?);
-        walk.driver.swap(part)?;
+    each(walk, base, components, &mut |walk, it| {
+        done.visits.part(&it.part);
+        walk.driver.swap(it.handle)?;
         walk.calls += 1;
         done.updates += 1;
         Ok(())
@@ -100,7 +99,7 @@ fn each<C: Driver>(
     walk: &mut Walk<'_, C>,
     base: C::Base,
     components: Components,
-    at: &mut impl FnMut(&mut Walk<'_, C>, C::Part) -> Result<(), ClientError>,
+    at: &mut impl FnMut(&mut Walk<'_, C>, &Visited<C::Part>) -> Result<(), ClientError>,
 ) -> Result<(), ClientError> {
     let mut composites = Vec::new();
     match components {
@@ -108,11 +107,5 @@ fn each<C: Driver>(
         Components::Shared => walk.driver.shared_components(base, &mut composites)?,
     }
     walk.calls += 1;
-    for composite in composites {
-        walk.graph(composite, &mut |walk, part, _| {
-            walk.calls += 1;
-            at(walk, part)
-        })?;
-    }
-    Ok(())
+    composites.into_iter().try_for_each(|composite| walk.graph(composite, at))
 }

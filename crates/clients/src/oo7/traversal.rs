@@ -2,6 +2,7 @@
 
 use crate::error::ClientError;
 use crate::oo7::driver::Driver;
+use crate::oo7::objects::Part;
 use crate::oo7::visits::Visits;
 
 /// A program on its way through the database, and the calls that it made.
@@ -11,6 +12,14 @@ pub struct Walk<'a, C: Driver> {
     pub calls: u64,
     seen: Seen,
     links: Vec<C::Part>,
+}
+
+/// An atomic part that a walk came to.
+pub struct Visited<P> {
+    pub handle: P,
+    pub part: Part,
+    /// Whether the graph was entered there.
+    pub is_root: bool,
 }
 
 /// Atomic parts visited since a composite part was entered: a table with open addressing, in which
@@ -112,35 +121,34 @@ impl<'a, C: Driver> Walk<'a, C> {
         Ok(())
     }
 
-    /// Depth first along the connections from a composite part's root, each atomic part once. `at`
-    /// is reported whether a part is the root.
+    /// Depth first along the connections from a composite part's root, each atomic part once.
     pub fn graph(
         &mut self,
         composite: C::Composite,
-        at: &mut impl FnMut(&mut Self, C::Part, bool) -> Result<(), ClientError>,
+        at: &mut impl FnMut(&mut Self, &Visited<C::Part>) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
         let root = self.driver.root_part(composite)?;
         self.calls += 1;
         self.seen.enter();
         self.seen.insert(self.driver.identity(root));
-        at(self, root, true)?;
-        self.descend(root, at)
+        self.descend(root, true, at)
     }
 
     /// The links of the parts on the way stand one behind another.
     fn descend(
         &mut self,
-        part: C::Part,
-        at: &mut impl FnMut(&mut Self, C::Part, bool) -> Result<(), ClientError>,
+        handle: C::Part,
+        is_root: bool,
+        at: &mut impl FnMut(&mut Self, &Visited<C::Part>) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
         let first = self.links.len();
-        self.driver.connected(part, &mut self.links)?;
+        let part = self.driver.follow(handle, &mut self.links)?;
         self.calls += 1;
+        at(self, &Visited { handle, part, is_root })?;
         for place in first..self.links.len() {
             let next = self.links[place];
             if self.seen.insert(self.driver.identity(next)) {
-                at(self, next, false)?;
-                self.descend(next, at)?;
+                self.descend(next, false, at)?;
             }
         }
         self.links.truncate(first);
@@ -157,9 +165,8 @@ pub(super) fn t1<C: Driver>(
     let mut walk = Walk::new(driver);
     for module in modules {
         walk.components(module, |walk, composite| {
-            walk.graph(composite, &mut |walk, part, _| {
-                visits.part(&walk.driver.read(part)?);
-                walk.calls += 1;
+            walk.graph(composite, &mut |_, it| {
+                visits.part(&it.part);
                 Ok(())
             })
         })?;

@@ -96,21 +96,21 @@ fn update<C: Driver>(
 ) -> Result<Done, ClientError> {
     let mut walk = Walk::new(driver);
     walk.components(MODULE, |walk, composite| {
-        walk.graph(composite, &mut |walk, part, is_root| {
-            done.visits.part(&walk.driver.read(part)?);
+        walk.graph(composite, &mut |walk, it| {
+            done.visits.part(&it.part);
             let times = match extent {
-                Extent::Root => u32::from(is_root),
+                Extent::Root => u32::from(it.is_root),
                 Extent::Each => 1,
                 Extent::Repeated(times) => times,
             };
             for _ in 0..times {
                 match change {
-                    Change::Swap => walk.driver.swap(part)?,
-                    Change::Date => walk.driver.toggle_date(part)?,
+                    Change::Swap => walk.driver.swap(it.handle)?,
+                    Change::Date => walk.driver.toggle_date(it.handle)?,
                 }
             }
             done.updates += u64::from(times);
-            walk.calls += 1 + u64::from(times);
+            walk.calls += u64::from(times);
             Ok(())
         })
     })?;

@@ -45,7 +45,14 @@ impl Reference {
     /// Which record; `None` for a word that is no reference.
     #[inline]
     pub const fn id(self) -> Option<RecordId> {
-        RecordId::of(self.0 & ((1 << Self::SHIFT) - 1))
+        RecordId::of(self.number())
+    }
+
+    /// A number of the record's own, the same for all references to it: its id, whether it is one
+    /// or not.
+    #[inline]
+    pub const fn number(self) -> u64 {
+        self.0 & ((1 << Self::SHIFT) - 1)
     }
 
     /// Whether both lead to the same record.
@@ -93,16 +100,16 @@ impl Heap {
     ) -> Option<R> {
         let id = RecordId { page: reference.page(), slot: reference.0 as u16 };
         let tag = tag(id, pages.salt());
-        let swizzles = pages.swizzles();
-        let seen = pages.try_read(id.page, |view| {
-            let at = if swizzles {
-                let at = reference.at();
-                (view.u64(at) == tag).then_some(at + TAG_BYTES)
-            } else {
-                self.home(view, id, tag)
-            };
-            at.map(|at| inspect(view, at))
-        });
+        // Two closures: the one that swizzles is small enough to become part of the caller, whatever
+        // the other needs, and what it answers stays in registers.
+        let seen = if pages.swizzles() {
+            let at = reference.at();
+            pages.try_read(id.page, |view| {
+                (view.u64(at) == tag).then(|| inspect(view, at + TAG_BYTES))
+            })
+        } else {
+            pages.try_read(id.page, |view| self.home(view, id, tag).map(|at| inspect(view, at)))
+        };
         seen.flatten()
     }
 

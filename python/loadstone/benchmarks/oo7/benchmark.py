@@ -65,8 +65,9 @@ CALLS_OF = {
     "T6": 5_468, "T7": 46, "T2c": 265_721, "T8": 10, "T9": 10, "Q1": 10,
     "M1": 150, "M2": 350, "M3": 150, "M4": 350, "M5": 470, "M6": 470,
 }  # fmt: skip
-"""Calls of one execution in the small database, as the clients count them: of a walk through each
-part, of a query, and where they are far from both."""
+"""Calls of one execution in the small database: of a walk through each part, of a query, and where
+they are far from both. Of a visit there are two, for the part and for its connections, also where a
+client has both by one."""
 
 
 class Oo7Benchmark(ProgramBenchmark[Database]):

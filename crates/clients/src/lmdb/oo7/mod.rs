@@ -33,6 +33,15 @@ fn words_at<const N: usize>(value: &[u8], at: usize) -> Option<[u64; N]> {
     Some(words.map(u64::from_le_bytes))
 }
 
+/// The atomic parts at the other ends of the connections that leave one, of its value.
+#[inline]
+fn ends(value: &[u8], fan_out: usize, out: &mut Vec<u32>) -> Result<(), ClientError> {
+    let (words, _) = value.get(TO..).ok_or_else(malformed)?.as_chunks::<8>();
+    let to = words.get(..fan_out).ok_or_else(malformed)?;
+    out.extend(to.iter().map(|word| id_of(u64::from_le_bytes(*word))));
+    Ok(())
+}
+
 impl Transactions for Lmdb {
     fn begin(&mut self) -> Result<(), ClientError> {
         self.reader.begin()
@@ -132,11 +141,15 @@ impl Driver for Lmdb {
 
     #[inline]
     fn connected(&mut self, part: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
-        let value = self.get(PART, part)?;
-        let (words, _) = value.get(TO..).ok_or_else(malformed)?.as_chunks::<8>();
-        let to = words.get(..self.fan_out).ok_or_else(malformed)?;
-        out.extend(to.iter().map(|word| id_of(u64::from_le_bytes(*word))));
-        Ok(())
+        ends(self.get(PART, part)?, self.fan_out, out)
+    }
+
+    #[inline]
+    fn follow(&mut self, part: u32, out: &mut Vec<u32>) -> Result<Part, ClientError> {
+        let fan_out = self.fan_out;
+        let value = self.part_near(part)?;
+        ends(value, fan_out, out)?;
+        words_at::<PART_WORDS>(value, 0).map(record::part_of).ok_or_else(malformed)
     }
 
     fn find(&mut self, id: u32) -> Result<(u32, Part), ClientError> {

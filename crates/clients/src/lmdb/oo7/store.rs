@@ -107,6 +107,16 @@ impl Lmdb {
         found.ok_or_else(|| Self::missing(id))
     }
 
+    /// An atomic part by its id. Those of a composite part lie side by side: where nothing is
+    /// written, the cursor that found the last one looks in its leaf first.
+    #[inline]
+    pub fn part_near(&mut self, id: u32) -> Result<&[u8], ClientError> {
+        if self.writer.is_some() {
+            return self.get(PART, id);
+        }
+        self.reader.get_near(PART, &key(id))?.ok_or_else(|| Self::missing(id))
+    }
+
     pub fn design(&self, table: usize, id: u32) -> Result<Design, ClientError> {
         Design::of(self.get(table, id)?).ok_or_else(malformed)
     }

@@ -20,7 +20,7 @@ pub const TOO_SHORT: Failure = Failure::Malformed("a record that is too short fo
 const NOWHERE: Failure = Failure::Malformed("a reference that leads nowhere");
 
 /// Connections that leave an atomic part in most databases: so many are read at once.
-pub const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 3;
 
 /// In the catalog.
 pub const NAMES: [&str; 9] = [
@@ -196,20 +196,38 @@ impl Files {
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
-    /// An atomic part, and where its connections lead to if there are so many as most databases
-    /// have: both lie side by side. Else nowhere.
+    /// An atomic part, and append where the connections that leave it lead to: both lie side by
+    /// side, and are read at once where there are so many as most databases have.
     #[inline(always)]
     pub fn part_and_ends(
         &self,
         pages: &impl PageRead,
         at: Reference,
-    ) -> Result<(Part, [Reference; AT_ONCE])> {
+        out: &mut Vec<Reference>,
+    ) -> Result<Part> {
         if self.fan_out != AT_ONCE {
-            return Ok((self.part(pages, at)?, [Reference(0); AT_ONCE]));
+            return self.part_and_all_ends(pages, at, out);
         }
         let words = self.parts.read_at(pages, at, see::<{ PART_WORDS + AT_ONCE }>)?;
         let [named, xy, kind, tail, to @ ..] = words.ok_or(TOO_SHORT)?;
-        Ok((record::part_of([named, xy, kind, tail]), to.map(Reference)))
+        out.extend_from_slice(&to.map(Reference));
+        Ok(record::part_of([named, xy, kind, tail]))
+    }
+
+    /// The same of any number of connections.
+    fn part_and_all_ends(
+        &self,
+        pages: &impl PageRead,
+        at: Reference,
+        out: &mut Vec<Reference>,
+    ) -> Result<Part> {
+        let (first, fan_out) = (out.len(), self.fan_out);
+        let words = self.parts.read_at(pages, at, |view, at| {
+            out.truncate(first);
+            out.extend((0..fan_out).map(|place| Reference(view.u64(at + TO + 8 * place))));
+            see::<PART_WORDS>(view, at)
+        })?;
+        words.map(record::part_of).ok_or(TOO_SHORT)
     }
 
     /// The id of an atomic part.
@@ -219,24 +237,13 @@ impl Files {
     }
 
     /// The place where the connections that leave an atomic part lead to.
-    #[inline(always)]
     pub fn connected(
         &self,
         pages: &impl PageRead,
         at: Reference,
         out: &mut Vec<Reference>,
     ) -> Result<()> {
-        let fan_out = self.fan_out;
-        if fan_out == AT_ONCE {
-            let words = self.parts.read_at(pages, at, |view, at| view.words::<AT_ONCE>(at + TO))?;
-            out.extend_from_slice(&words.ok_or(TOO_SHORT)?.map(Reference));
-            return Ok(());
-        }
-        let first = out.len();
-        Ok(self.parts.read_at(pages, at, |view, at| {
-            out.truncate(first);
-            out.extend((0..fan_out).map(|place| Reference(view.u64(at + TO + 8 * place))));
-        })?)
+        self.part_and_ends(pages, at, out).map(drop)
     }
 
     /// The composite part of an atomic part.

@@ -14,12 +14,12 @@ use std::ops::RangeInclusive;
 
 use loadstone_datasets::oo7::Database as Data;
 use lode::internals::catalog;
-use lode::internals::objects::{Oid, Reference};
+use lode::internals::objects::Reference;
 use lode::remote::Remote;
 use lode::tactics::{Detect, Prefetch};
 use lode::{Database, LodeError};
 
-use self::files::{AT_ONCE, Class, Files};
+use self::files::{Class, Files};
 use self::plain::Plain;
 use super::ENGINE;
 use super::place::Place;
@@ -65,55 +65,9 @@ pub struct Lode<P: Place> {
     reader: Option<P::Reader>,
     writer: Option<P::Writer>,
     files: Option<Files>,
-    /// The atomic part that was read last, and where its connections lead to, which lie beside its
-    /// attributes: the program goes on from the object that it has, and does not look again.
-    at_hand: (Reference, [Reference; AT_ONCE]),
     /// Atomic parts as plain memory, where stores are found.
     plain: Option<Plain>,
     store: Store<P>,
-}
-
-impl<P: Place> Lode<P> {
-    /// Open the database that is there.
-    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
-        Self::attach(Store::<P>::open(address, tactics)?)
-    }
-
-    /// A database that is open already.
-    fn attach(store: Store<P>) -> Result<Self, ClientError> {
-        if store.database()?.tactics().prefetch == Prefetch::On {
-            let (what, reason) = ("prefetch=on", "OO7's program goes along references by itself");
-            return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
-        }
-        let reader = P::reader(store.database()?);
-        let files = Files::open(P::pages(&reader));
-        drop(reader);
-        let files = files.map_err(|failure| failure.reported("finding its files"))?;
-        let at_hand = (Reference(0), [Reference(0); AT_ONCE]);
-        let finds = store.database()?.tactics().detect != Detect::Explicit;
-        let plain = finds.then(Plain::default);
-        Ok(Self { reader: None, writer: None, files, at_hand, plain, store })
-    }
-
-    /// Nothing is in the program's hands any more.
-    #[inline]
-    fn let_go(&mut self) {
-        self.at_hand = (Reference(0), [Reference(0); AT_ONCE]);
-    }
-}
-
-fn is_deadlock(message: &str) -> bool {
-    message == LodeError::Deadlock.to_string()
-}
-
-#[cold]
-fn not_loaded() -> ClientError {
-    ClientError::engine(ENGINE, "finding its files", "nothing was loaded: load it first")
-}
-
-#[cold]
-fn not_begun() -> ClientError {
-    ClientError::engine(ENGINE, "using it", "nothing was begun: begin to read or to write first")
 }
 
 /// Ask within the transaction that reads, or the one that writes, or that one with what it has
@@ -151,10 +105,55 @@ macro_rules! change {
     }};
 }
 
+impl<P: Place> Lode<P> {
+    /// Open the database that is there.
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
+        Self::attach(Store::<P>::open(address, tactics)?)
+    }
+
+    /// A database that is open already.
+    fn attach(store: Store<P>) -> Result<Self, ClientError> {
+        if store.database()?.tactics().prefetch == Prefetch::On {
+            let (what, reason) = ("prefetch=on", "OO7's program goes along references by itself");
+            return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
+        }
+        let reader = P::reader(store.database()?);
+        let files = Files::open(P::pages(&reader));
+        drop(reader);
+        let files = files.map_err(|failure| failure.reported("finding its files"))?;
+        let finds = store.database()?.tactics().detect != Detect::Explicit;
+        let plain = finds.then(Plain::default);
+        Ok(Self { reader: None, writer: None, files, plain, store })
+    }
+
+    /// An atomic part, and append where the connections that leave it lead to.
+    #[inline(never)]
+    fn follow_slow(
+        &mut self,
+        part: Reference,
+        out: &mut Vec<Reference>,
+    ) -> Result<Part, ClientError> {
+        ask!(self, "following connections", |files, pages| files.part_and_ends(pages, part, out))
+    }
+}
+
+fn is_deadlock(message: &str) -> bool {
+    message == LodeError::Deadlock.to_string()
+}
+
+#[cold]
+fn not_loaded() -> ClientError {
+    ClientError::engine(ENGINE, "finding its files", "nothing was loaded: load it first")
+}
+
+#[cold]
+fn not_begun() -> ClientError {
+    ClientError::engine(ENGINE, "using it", "nothing was begun: begin to read or to write first")
+}
+
 impl<P: Place> Transactions for Lode<P> {
     fn begin(&mut self) -> Result<(), ClientError> {
         self.files.as_ref().ok_or_else(not_loaded)?;
-        self.let_go();
         self.reader = Some(P::reader(self.store.database()?));
         Ok(())
     }
@@ -168,7 +167,6 @@ impl<P: Place> Transactions for Lode<P> {
         // A read transaction of one's own would keep the write transaction from its locks.
         self.reader = None;
         self.rollback()?;
-        self.let_go();
         self.writer = Some(P::writer(self.store.database()?));
         Ok(())
     }
@@ -261,26 +259,26 @@ impl<P: Place> Driver for Lode<P> {
     #[inline(always)]
     fn identity(&self, part: Reference) -> u64 {
         // Where it lies in its page is a hint, which two references to one object may have two of.
-        part.id().map_or(0, Oid::to_u64)
+        part.number()
     }
 
-    #[inline(always)]
     fn read(&mut self, part: Reference) -> Result<Part, ClientError> {
-        let (read, to) = ask!(self, "reading an atomic part", |files, pages| {
-            files.part_and_ends(pages, part)
-        })?;
-        self.at_hand = (part, to);
-        Ok(read)
+        ask!(self, "reading an atomic part", |files, pages| files.part(pages, part))
     }
 
-    #[inline(always)]
     fn connected(&mut self, part: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
-        let (at_hand, to) = &self.at_hand;
-        if *at_hand == part && to[0] != Reference(0) {
-            out.extend_from_slice(to);
-            return Ok(());
-        }
         ask!(self, "following connections", |files, pages| files.connected(pages, part, out))
+    }
+
+    /// Compiled for who only reads; for the others it is a call.
+    #[inline(always)]
+    fn follow(&mut self, part: Reference, out: &mut Vec<Reference>) -> Result<Part, ClientError> {
+        match (&self.reader, &self.files) {
+            (Some(reader), Some(files)) => files
+                .part_and_ends(P::pages(reader), part, out)
+                .map_err(|failure| failure.reported("following connections")),
+            _ => self.follow_slow(part, out),
+        }
     }
 
     fn find(&mut self, id: u32) -> Result<(Reference, Part), ClientError> {
@@ -411,7 +409,6 @@ impl<P: Place> Driver for Lode<P> {
         composite: u32,
         receiver: u32,
     ) -> Result<(), ClientError> {
-        self.let_go();
         self.forget_pages();
         change!(self, "inserting a composite part", |files, pages| {
             files.insert(pages, database, composite, receiver)
@@ -419,7 +416,6 @@ impl<P: Place> Driver for Lode<P> {
     }
 
     fn delete(&mut self, database: &Data, composite: u32) -> Result<(), ClientError> {
-        self.let_go();
         self.forget_pages();
         change!(self, "deleting a composite part", |files, pages| {
             files.delete(pages, database, composite)

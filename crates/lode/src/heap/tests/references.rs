@@ -39,6 +39,7 @@ fn a_good_reference_needs_one_look_and_no_slots() {
         let reference = heap.reference(&pages, id).unwrap();
         assert_eq!(reference.id(), Some(id));
         assert!(reference.is_to_same(Reference::to(id)) && reference != Reference::to(id));
+        assert_eq!(reference.number(), id.to_u64());
         pages.take_counts();
         assert_eq!(heap.read_at(&pages, reference, first_word).unwrap(), value);
         assert_eq!(pages.take_counts(), Counts { try_reads: 1, ..Counts::default() });
