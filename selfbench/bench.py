@@ -2,7 +2,7 @@
 
     make bench                        everything, some minutes on two cores
     python selfbench/bench.py data    one part: data, load, oracle, command,
-                                      clients, lode, query
+                                      clients, lode, oo7, query
 
 Not a test: nothing here fails on a slow machine.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 import clients
 import data_generation
 import loading
+import oo7
 import point_lookups
 import query
 import reference_engine
@@ -81,6 +82,13 @@ def bench_lode() -> None:
         reference_engine.main(Path(folder), programs)
 
 
+def bench_oo7() -> None:
+    """OO7 on lode beside plain structures, LMDB, SQLite, the primitives of a change, the disk."""
+    programs = clients.examples()
+    with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as folder:
+        oo7.main(Path(folder), programs)
+
+
 def bench_query() -> None:
     """Wisconsin's queries on lode beside DuckDB, SQLite and PostgreSQL, as geometric means."""
     query.main([])
@@ -111,6 +119,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "command": bench_command,
     "clients": bench_clients,
     "lode": bench_lode,
+    "oo7": bench_oo7,
     "query": bench_query,
 }
 

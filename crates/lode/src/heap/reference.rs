@@ -100,8 +100,8 @@ impl Heap {
     ) -> Option<R> {
         let id = RecordId { page: reference.page(), slot: reference.0 as u16 };
         let tag = tag(id, pages.salt());
-        // Two closures: the one that swizzles is small enough to become part of the caller, whatever
-        // the other needs, and what it answers stays in registers.
+        // Two closures: the one that swizzles is small enough to become part of the caller,
+        // whatever the other needs, and what it answers stays in registers.
         let seen = if pages.swizzles() {
             let at = reference.at();
             pages.try_read(id.page, |view| {
