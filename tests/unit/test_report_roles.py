@@ -190,7 +190,7 @@ def test_a_term_is_marked_at_the_cells_it_concerns_in_every_format() -> None:
     assert whole.figures["insert|postgresql|20000|warm"].unequal == ()
     lines = rendered("md", run).splitlines()
     row = next(line for line in lines if "The measures: insert |" in line)
-    assert "≠durability" in row.split("|")[3]
+    assert "≠dur" in row.split("|")[3]
     assert "- ≠ dur, durability: sqlite none; the rows' full" in lines
     page = rendered("html", run)
     assert page.count("≠ durability: none, not full") == 2

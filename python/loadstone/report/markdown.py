@@ -218,8 +218,8 @@ def _compared(number: str, within: str, figure: CellSummary) -> str:
 
 
 def unequal_marks(figure: CellSummary) -> list[str]:
-    """The terms that are not the row's, by name."""
-    return [f"≠{term.key}" for term in figure.unequal]
+    """The terms that are not the row's, by the mark that the page has, too."""
+    return [f"≠{term.mark}" for term in figure.unequal]
 
 
 def shorten(text: str, most: int = 60) -> str:
