@@ -1,6 +1,7 @@
 """`loadstone tactics` as a user runs it: tactics, in full where the code shows it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,11 @@ def test_the_list_of_profiles_is_kept(desk, pytestconfig):
     if pytestconfig.getoption("update_golden"):
         kept.write_text(done.stdout)
     assert done.stdout == kept.read_text()
+
+
+def test_the_table_of_engines_cuts_no_value(desk):
+    done = desk.run("engines", COLUMNS="80")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    # The dots of a family of tactics, `optimizer.…=on|off`, are not those of a cut.
+    assert re.findall(r"\S*…(?!=)", done.stdout) == []

@@ -70,13 +70,15 @@ def _described(name: str, seam: str) -> "dict[str, Any]":
 
 def _print() -> None:
     """Print the tables."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from loadstone.diagnostics import console
     from loadstone.engines.system import OF_EVERY_SYSTEM
 
+    # Values are words without blanks: folded where they are longer than the column, never cut.
     overview = Table(
-        "engine", "driven by", "version", "tactics (default first)", title="Engines",
+        "engine", "driven by", Column("version", overflow="fold"),
+        Column("tactics (default first)", overflow="fold"), title="Engines",
         caption=f"{_benchmarks()}; every engine has {', '.join(_named(OF_EVERY_SYSTEM))}",
     )  # fmt: skip
     structures = Table("engine", "structure", "", "counterpart", title="Storage structures")
