@@ -243,3 +243,8 @@ def test_the_null_client_has_users_that_look_up_and_none_that_insert(client: Cli
 def test_every_client_is_asked_for_concurrent_users() -> None:
     asked = {registry.engine_named(text) for text in (*TOGETHER, *ALONE, "null")}
     assert asked == set(registry.client_names())
+
+
+def test_a_plan_knows_which_clients_serve_one_user() -> None:
+    kinds = {name: registry.load_client(name) for name in registry.client_names()}
+    assert {name for name, kind in kinds.items() if kind.capabilities.one_user} == set(ALONE)

@@ -13,6 +13,7 @@ from loadstone import _core, registry
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.base import Client
+from loadstone.clients.oo1 import program
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.plan.variant import parse_variant
@@ -254,6 +255,19 @@ def test_the_terms_are_the_contracts(client: Client) -> None:
 
 
 @pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
+@pytest.mark.parametrize(("engine", "values"), [lack[:2] for lack in program.LACKS])
+def test_values_that_the_program_lacks_are_a_gap_of_the_plan_and_of_the_engine(
+    engine: str, values: tuple[tuple[str, str], ...], tmp_path: Path
+) -> None:
+    kind = registry.load_client(engine)
+    assert all(kind.capabilities.gap(measure, dict(values)) for measure in program.MEASURES)
+    text = f"{engine}?{'&'.join(map('='.join, values))}"
+    client = build(text, tmp_path, DATABASE)
+    with pytest.raises(UnsupportedError):
+        client.start()
+    client.remove()
+
+
 def test_a_tactic_that_is_not_declared_is_refused(client: Client) -> None:
     for tactics in ("swiftness=5", *(f"{name}=swift" for name in client.capabilities.tactics)):
         known = frozenset((*client.capabilities.tactics, "swiftness"))

@@ -50,7 +50,9 @@ PYTHON = ("python-dict", "zodb", "ladybug")
 ONE_USER = (*PYTHON, "memory")
 REQUESTS = 20
 """Of readers, and of writers."""
-REFUSED = tuple(f"{engine}?{tactic}={value}" for engine, tactic, value, _ in program.LACKS)
+REFUSED = tuple(
+    f"{engine}?{'&'.join(map('='.join, values))}" for engine, values, _ in program.LACKS
+)
 """Designs that OO1's program has and this one does not."""
 
 

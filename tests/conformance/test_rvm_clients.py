@@ -26,7 +26,9 @@ VARIANTS = (
     "lode?durability=none&log=set-range",
     "lode?detect=sigsegv&durability=none&log=page-grain",
 )
-REFUSED = tuple(f"{engine}?{tactic}={value}" for engine, tactic, value, _ in program.LACKS)
+REFUSED = tuple(
+    f"{engine}?{'&'.join(map('='.join, values))}" for engine, values, _ in program.LACKS
+)
 """Designs that other programs have and this one does not."""
 
 

@@ -65,16 +65,16 @@ def test_a_base_value_that_is_no_default_stands_in_every_variant() -> None:
 
 
 def test_further_values_of_a_tactic_are_measured_alone_and_at_no_end() -> None:
-    vary = ["parallelism=1,2", "cache=268435456,1048576,2097152,4194304"]
+    vary = ["parallelism=1,2", "cache=268435456,16777216,33554432,67108864"]
     plan = planned(vary=vary)
     study = plan.study
     assert study is not None
     keys = [switch.key for switch in study.switches]
-    assert keys == ["parallelism", "cache", "cache=2097152", "cache=4194304"]
+    assert keys == ["parallelism", "cache", "cache=33554432", "cache=67108864"]
     flipped = {each.flipped: each.variant for each in study.combinations}
     ends = {(), ("parallelism",), ("cache",), ("parallelism", "cache")}
-    assert flipped.keys() == ends | {("cache=2097152",), ("cache=4194304",)}
-    assert flipped["cache=2097152",] == "duckdb?cache=2097152"
+    assert flipped.keys() == ends | {("cache=33554432",), ("cache=67108864",)}
+    assert flipped["cache=33554432",] == "duckdb?cache=33554432"
     assert Plan.from_json(plan.to_json()) == plan
 
 
@@ -89,7 +89,9 @@ def test_a_study_of_before_further_values_is_read() -> None:
 @pytest.mark.parametrize(("choices", "reported"), [
     ({"on": ["duckdb", "sqlite"], "vary": ["durability"]}, "one engine, not of 2"),
     ({"vary": ["speed=1,2"]}, "no tactic 'speed'"),
-    ({"vary": ["durability=full"]}, "cannot read --vary"),
+    ({"vary": ["durability=full"]}, "has one value, and a switch needs two"),
+    ({"vary": ["cache=1MB"]}, "cannot set cache to '1MB'"),
+    ({"vary": ["set.threads=2"]}, "has one value, and a switch needs two"),
     ({"vary": ["durability=full,"]}, "cannot read --vary"),
     ({"vary": ["=1,2"]}, "cannot read --vary"),
     ({"vary": ["durability=full,none,full"]}, "same value twice"),

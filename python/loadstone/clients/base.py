@@ -20,6 +20,9 @@ from loadstone.engines.system import System
 from loadstone.errors import UnsupportedError
 from loadstone.machine.counters import Work
 
+ONE_USER = "one user at a time"
+"""The reason of a client whose program has no concurrent users."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -98,7 +101,7 @@ class Client(System):
         Raises `EngineError` if something that was acknowledged is not found.
         """
         del readers, writers, duration_ns, starts_ns, measures
-        raise UnsupportedError(f"{self.name}: one user at a time")
+        raise UnsupportedError(f"{self.name}: {self.capabilities.one_user or ONE_USER}")
 
     def documented(self) -> Mapping[str, str]:
         """Facts of the engine that the benchmark requests, and that no interface reports: from its

@@ -96,15 +96,21 @@ def structures(engine: str) -> Mapping[str, Structure]:
 
 
 def capabilities(
-    engine: str, tactics: Mapping[str, Tactic], *, answers: bool = True
+    engine: str, tactics: Mapping[str, Tactic], *, answers: bool = True, one_user: str = ""
 ) -> Capabilities:
     """The declaration of an engine's client: measures and tactics."""
-    return Capabilities(structures(engine), tactics, answers=answers, lacks=tuple(_lacks(engine)))
+    return Capabilities(
+        structures(engine),
+        tactics,
+        answers=answers,
+        one_user=one_user,
+        lacks=tuple(_lacks(engine)),
+    )
 
 
 def _lacks(engine: str) -> Iterator[Lack]:
     """As each benchmark's program declares them."""
     for program in PROGRAMS:
-        for name, tactic, value, reason in program.LACKS:
+        for name, values, reason in program.LACKS:
             if name == engine:
-                yield Lack(frozenset(program.MEASURES), tactic, value, reason)
+                yield Lack(frozenset(program.MEASURES), values, reason)

@@ -60,13 +60,18 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """A value of a tactic that a client's program for one benchmark lacks: `structures` are the
-    measures that are a gap with it, `reason` says why."""
+    """Values of tactics that a client's program for one benchmark lacks, alone or together:
+    `structures` are the measures that are a gap with them, `reason` says why."""
 
     structures: frozenset[str]
-    tactic: str
-    value: str
+    values: tuple[tuple[str, str], ...]
+    """(tactic, value), each of which a variant must name."""
     reason: str
+
+    @property
+    def shown(self) -> str:
+        """The values and the reason, for a report."""
+        return f"{' with '.join('='.join(pair) for pair in self.values)}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,8 @@ class Capabilities:
     """Why a statement in SQL is a gap; empty: it takes SQL."""
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""
+    one_user: str = ""
+    """Why it serves one user at a time; empty: it serves several."""
     lacks: tuple[Lack, ...] = ()
     """Gaps with one value of a tactic that are none with another."""
 
@@ -94,8 +101,9 @@ class Capabilities:
         if not declared.supported:
             return declared.note
         lacking = (
-            f"{lack.tactic}={lack.value}: {lack.reason}"
+            lack.shown
             for lack in self.lacks
-            if structure in lack.structures and tactics.get(lack.tactic) == lack.value
+            if structure in lack.structures
+            and all(tactics.get(name) == value for name, value in lack.values)
         )
         return next(lacking, "")

@@ -70,6 +70,8 @@ class System(ABC):
     distribution: ClassVar[str] = ""
     """The package of Python that brings the engine whole, so that a worker can have another
     release of it: `duckdb@1.4.0`. Empty where there is none."""
+    takes_settings: ClassVar[bool] = False
+    """Whether a variant may set a setting of its own by name: `set.NAME=VALUE`."""
     settings_of_data: ClassVar[Collection[str]] = ()
     """Settings of its own by which what is loaded looks otherwise."""
 
@@ -118,6 +120,12 @@ class System(ABC):
                 cls.check_setting(variant, name.removeprefix(SETTING), value)
             else:
                 cls.tactic_of(variant, name)
+        twice = [name for name, _ in variant.tactics if f"{SETTING}{name}" in dict(variant.tactics)]
+        if twice:
+            raise InputError(
+                f"{cls.name}: {twice[0]} is named as a tactic and as a setting of the engine's own",
+                hint=f"leave out {twice[0]}=…, or {SETTING}{twice[0]}=…",
+            )
         if "bandwidth" in of_ours and cls.tactic_of(variant, "volume") == "scratch":
             raise InputError(
                 f"{cls.name}: bandwidth limits disks of ours, and there are none",
@@ -172,9 +180,18 @@ class System(ABC):
         """The tactic of that name. Raises `InputError` where there is none."""
         tactic = cls.tactics().get(name)
         if tactic is None:
-            known = listed(cls.tactics())
-            raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
+            raise InputError(
+                f"{cls.name} has no tactic {name[:40]!r}",
+                hint=f"it can switch: {listed(cls.tactics())}{cls._or_a_setting(name)}",
+            )
         return tactic
+
+    @classmethod
+    def _or_a_setting(cls, name: str) -> str:
+        """How a setting of the engine's own is named, where it takes settings."""
+        if not cls.takes_settings:
+            return ""
+        return f"; or write {SETTING}{name[:40]} for a setting of the engine's own"
 
     @classmethod
     def tactic_of(cls, variant: "Variant", name: str) -> str:

@@ -8,7 +8,7 @@ or `<n>`.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +31,8 @@ OF_STUDIES = ("studied", "group", "counters")
 SHOWN_LETTERS = 40
 """Of a value that is refused."""
 
+_OTHER_UNITS = re.compile(r"([0-9]+) ?([kmg])i?b?", re.ASCII | re.IGNORECASE)
+"""A size in units that could mean a power of ten, or of two."""
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
@@ -60,8 +62,10 @@ class Tactic:
     """In a crash."""
     excludes: str = ""
     source: str = ""
+    least: int = 1
+    """Of a number, the engine's own minimum."""
     most: int | None = None
-    """Of a number, where the engine itself has a limit."""
+    """Of a number, the engine's own maximum, where it has one."""
     studied: str = ""
     """The value to which a study switches it where nobody says what to vary; empty: such a study
     leaves it alone."""
@@ -96,7 +100,12 @@ class Tactic:
         if not kinds or not _NUMBER.fullmatch(value):
             raise InputError(
                 f"{engine} cannot set {self.name} to {value[:SHOWN_LETTERS]!r}",
-                hint=f"it takes: {', '.join(self.names)}",
+                hint=self._sizes_hint(value, kinds) or f"it takes: {', '.join(self.names)}",
+            )
+        if int(value) < self.least:
+            raise InputError(
+                f"{engine} cannot set {self.name} to {value}: its minimum is {self.least}",
+                hint=f"request at least {self.name}={self.least}",
             )
         most, of_what = self._most(kinds[0], elsewhere=elsewhere)
         if int(value) > most:
@@ -105,6 +114,14 @@ class Tactic:
                 hint=f"request at most {self.name}={most}",
             )
         return value
+
+    def _sizes_hint(self, value: str, kinds: Sequence[str]) -> str:
+        """How a size is written, for one in units that are not taken: `1MB`, `64k`."""
+        size = _OTHER_UNITS.fullmatch(value)
+        if size is None or "<bytes>" not in kinds:
+            return ""
+        binary = f"{self.name}={size[1]}{size[2].upper()}iB"
+        return f"write a size as a number of bytes, or in KiB, MiB or GiB: {binary}"
 
     def _most(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
         """The largest number, and the reason."""
@@ -152,7 +169,8 @@ def _tactic(name: str, reported: Mapping[str, Any]) -> Tactic:
     values = tuple((value, _sentence(about)) for value, about in reported["values"].items())
     sentences = {key: _sentence(reported[key]) for key in SENTENCES}
     found = described(name, Level(reported["level"]), values, sentences)
-    return for_studies(replace(found, most=reported.get("most")), reported)
+    found = replace(found, least=reported.get("least", 1), most=reported.get("most"))
+    return for_studies(found, reported)
 
 
 def for_studies(found: Tactic, reported: Mapping[str, Any]) -> Tactic:

@@ -143,8 +143,9 @@ class Variant:
         return dict(self.tactics).get(name, default)
 
 
-def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
-    """Read a variant. Query keys in `tactics` are tactics; in a URL the others stay in the URL."""
+def parse_variant(text: str, tactics: frozenset[str], *, takes_settings: bool = False) -> Variant:
+    """Read a variant. Query keys in `tactics` are tactics; in a URL the others stay in the URL.
+    `takes_settings`: the engine has settings of its own, of which an error reminds."""
     text = secret.typed(text).strip()
     if not text:
         raise InputError("a variant is empty", hint="name an engine: --on sqlite")
@@ -154,11 +155,13 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
             hint="write ENGINE, ENGINE?tactic=value or a URL, and a blank in a URL as %20",
         )
     if is_aa_control(text) and "://" not in text:
-        return replace(parse_variant(text.removesuffix(AA_SUFFIX), tactics), aa_control=True)
+        own = text.removesuffix(AA_SUFFIX)
+        return replace(parse_variant(own, tactics, takes_settings=takes_settings), aa_control=True)
     if "://" not in text:
         head, _, query = text.partition("?")
         engine, at, release = head.strip().partition(RELEASE)
         pairs = _pairs(query, text, tactics, only_tactics=True)
+        _check_known(pairs, text, tactics, takes_settings=takes_settings)
         return Variant(engine, pairs, release=parse_release(release) if at else INSTALLED)
     parts = _parts(text)
     pairs = _pairs(parts.query, text, tactics, only_tactics=False)
@@ -213,7 +216,7 @@ def _shown(key: str, value: str) -> str:
     return quote(value, safe=_PLAIN) if key.startswith(SETTING) else value
 
 
-def _in_bytes(value: str) -> str:
+def in_bytes(value: str) -> str:
     """A size in KiB, MiB or GiB as its number of bytes, which names the variant; others as is."""
     size = _SIZE.fullmatch(value)
     return str(int(size[1]) * _UNIT_BYTES[size[2]]) if size else value
@@ -236,20 +239,28 @@ def _pairs(
         value or not (only_tactics or _is_ours(key, tactics)) for key, value in pairs
     ):
         raise unreadable
-    pairs = [(key, _in_bytes(value) if key in tactics else value) for key, value in pairs]
+    pairs = [(key, in_bytes(value) if key in tactics else value) for key, value in pairs]
     ours = [key for key, _ in pairs if only_tactics or _is_ours(key, tactics)]
     if twice := [key for key in ours if ours.count(key) > 1]:
         raise InputError(
             f"{secret.shown(text.partition('?')[0])} sets {twice[0][:40]!r} twice",
             hint="name each tactic once",
         )
-    unknown = [key for key, _ in pairs if not _is_ours(key, tactics)] if only_tactics else []
-    if unknown:
-        known = listed(tactics) or "none"
-        near = get_close_matches(unknown[0][:40], tactics, n=3, cutoff=0.6)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise InputError(
-            f"{secret.shown(text.partition('?')[0])} has no tactic {unknown[0][:40]!r}",
-            hint=f"{meant}it can switch: {known}",
-        )
     return tuple(sorted(pairs))
+
+
+def _check_known(
+    pairs: Iterable[tuple[str, str]], text: str, tactics: frozenset[str], *, takes_settings: bool
+) -> None:
+    """Raise `InputError` for the first key that is no tactic."""
+    unknown = next((key[:40] for key, _ in pairs if not _is_ours(key, tactics)), None)
+    if unknown is None:
+        return
+    known = listed(tactics) or "none"
+    near = get_close_matches(unknown, tactics, n=3, cutoff=0.6)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    own = f"; or write {SETTING}{unknown} for a setting of the engine's own"
+    raise InputError(
+        f"{secret.shown(text.partition('?')[0])} has no tactic {unknown!r}",
+        hint=f"{meant}it can switch: {known}{own if takes_settings else ''}",
+    )

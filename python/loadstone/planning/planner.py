@@ -1,5 +1,6 @@
 """From choices to a plan: the cells, their order, and the declared gaps."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -32,6 +33,9 @@ together: where the user names operations, and in a preset."""
 
 AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
+
+GAPS_SHOWN = 3
+"""The variants of which the reason is shown where all cells are gaps."""
 
 PRESETS = ("default", "quick", "full", "study")
 
@@ -78,6 +82,9 @@ def make_plan(
     ]
     if not cells:
         raise _empty(choices, benchmark, edition, scales[0])
+    roles = _roles(variants, capabilities)
+    subjects = [one for one in variants if dict(roles).get(one.name, Role.LIMIT) == Role.LIMIT]
+    _check_gaps(cells, subjects)
     given = {each.name: getattr(choices, each.name) for each in DEFINED}
     definite: dict[str, Any] = {
         "benchmark": benchmark.name,
@@ -92,11 +99,12 @@ def make_plan(
         variants=tuple(names),
         cells=tuple(cells),
         aa_control=control,
-        roles=_roles(variants, capabilities),
+        roles=roles,
         study=study,
         workload=benchmark.workload,
     )
     _check_users(plan, benchmark)
+    _check_served(plan, subjects, capabilities)
     return plan
 
 
@@ -136,6 +144,36 @@ def _roles(
         for variant in variants
     }
     return tuple((name, r.value) for name, r in roles.items() if r is not Role.COMPETITOR)
+
+
+def _check_gaps(cells: Sequence[Cell], subjects: Sequence[Variant]) -> None:
+    """Raise `InputError` where none of the `subjects`, the variants that are measured for their
+    own sake, can execute any of the operations."""
+    own = {
+        variant.name: Counter(cell.gap for cell in cells if cell.variant == variant.name)
+        for variant in subjects
+    }
+    if not own or any("" in gaps for gaps in own.values()):
+        return
+    most = {name: gaps.most_common(1)[0][0] for name, gaps in own.items() if gaps}
+    shown = "; ".join(f"{name}: {gap}" for name, gap in [*most.items()][:GAPS_SHOWN])
+    raise InputError(
+        f"there is nothing to measure, for every cell is a gap: {shown}",
+        hint="choose other operations, another engine, or another value of the tactic named",
+    )
+
+
+def _check_served(
+    plan: Plan, subjects: Sequence[Variant], capabilities: Mapping[str, Capabilities]
+) -> None:
+    """Raise `InputError` where none of them serves concurrent users."""
+    alone = {v.name: why for v in subjects if (why := capabilities[v.engine].one_user)}
+    if plan.users and subjects and len(alone) == len(subjects):
+        name, why = next(iter(alone.items()))
+        raise InputError(
+            f"{name} cannot have --users: it serves {why}",
+            hint="leave out --users, or add an engine that serves several users at once",
+        )
 
 
 def check_plan(plan: Plan, benchmark: Benchmark) -> None:

@@ -8,7 +8,7 @@ from loadstone.engines.system import System
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import Combination, Study, Switch
-from loadstone.plan.variant import SETTING, Variant
+from loadstone.plan.variant import SETTING, Variant, in_bytes
 from loadstone.statistics.study import PARTS_MAX
 
 SWITCHES_MAX = 64
@@ -91,23 +91,45 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
             hint=f"leave out --vary {ALL}, or the others",
         )
     for text in vary:
-        name, equals, values = text.partition("=")
-        given = tuple(value.strip() for value in values.split(",")) if equals else ()
-        if (equals and not all(given)) or len(given) == 1 or not name.strip():
-            raise InputError(
-                f"cannot read --vary {text[:60]!r}",
-                hint="write TACTIC or TACTIC=BASE,OTHER, as in --vary join=hash,merge",
-            )
+        name, given = _read(text)
+        if len(given) == 1:
+            raise _alone(base, engine, name, given[0])
         if len(set(given)) < len(given):
             raise InputError(
                 f"--vary {name} has the same value twice: {', '.join(given)}",
                 hint=f"loadstone tactics {base.engine} {name} lists its values",
             )
-        first = _switch(base, engine, name.strip(), given[:2])
+        first = _switch(base, engine, name, given[:2])
         _check_base(base, first)
         yield first
         for value in given[2:]:
-            yield replace(_switch(base, engine, name.strip(), (given[0], value)), further=True)
+            yield replace(_switch(base, engine, name, (given[0], value)), further=True)
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...]]:
+    """Of `--vary NAME=A,B` the name and the values; sizes as bytes, as a variant has them."""
+    name, equals, values = (part.strip() for part in text.partition("="))
+    given = tuple(value.strip() for value in values.split(",")) if equals else ()
+    if (equals and not all(given)) or not name:
+        raise InputError(
+            f"cannot read --vary {text[:60]!r}",
+            hint="write TACTIC or TACTIC=BASE,OTHER, as in --vary join=hash,merge",
+        )
+    if not name.startswith(SETTING):
+        given = tuple(map(in_bytes, given))
+    return name, given
+
+
+def _alone(base: Variant, engine: type[System], name: str, value: str) -> InputError:
+    """The error for one value where a study needs two to switch between."""
+    if name.startswith(SETTING):
+        engine.check(_with(base, {name: value}, engine))
+        hint = f"give both: --vary {name}=A,{value}"
+    else:
+        now = engine.tactic_of(base, name)
+        engine.tactic_named(name).checked(value, engine.name)
+        hint = f"give both: --vary {name}={now},{value if value != now else 'B'}"
+    return InputError(f"--vary {name}={value} has one value, and a switch needs two", hint=hint)
 
 
 def _check_base(base: Variant, switch: Switch) -> None:

@@ -191,7 +191,7 @@ def _with_aa_control(
 def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
     """A variant as a user writes it, with its engine as benchmarks of a seam meet it."""
     engine = registry.load_system(seam, registry.engine_named(text))
-    variant = parse_variant(text, frozenset(engine.tactics()))
+    variant = parse_variant(text, frozenset(engine.tactics()), takes_settings=engine.takes_settings)
     engine.check(variant)
     return variant, engine
 
@@ -210,6 +210,12 @@ def describe(planned: Planned) -> str:
         " to the client, on each variant"
         for users in plan.users
     ]
+    if plan.users:
+        lines += [
+            f"    users of {name} are a gap: it serves {kind.capabilities.one_user}"
+            for name, (variant, kind) in planned.variants.items()
+            if kind.capabilities.one_user and not variant.aa_control
+        ]
     lines += [
         f"{users:>3} users who look up beside {plan.writers} who insert: a closed loop of"
         f" {plan.loop_s:g} s"

@@ -20,8 +20,15 @@ ENGINES = frozenset(
     }
 )  # fmt: skip
 NO_PROGRAM = "it has no program for OO1"
-LACKS: tuple[tuple[str, str, str, str], ...] = ()
-"""It has all values of all tactics."""
+BY_KEYS = "its parts lead to each other by keys, and only references are prefetched"
+UNMAPPED = "OO1's program maps no pages, so there is nothing to detect"
+LACKS = (
+    ("lode", (("access", "btree"), ("prefetch", "on")), BY_KEYS),
+    ("lode", (("access", "hash"), ("prefetch", "on")), BY_KEYS),
+    ("lode", (("detect", "sigsegv"),), UNMAPPED),
+    ("lode", (("detect", "kernel"),), UNMAPPED),
+)
+"""(engine, values of tactics, reason): what this program lacks, each a gap."""
 NO_LANGUAGE = "it has no query language"
 ONE_KEY = {
     "lookup-batch": "it takes one key at a time",

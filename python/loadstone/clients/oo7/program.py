@@ -20,10 +20,11 @@ GAPS: Mapping[str, Mapping[str, str]] = {}
 CALL_S: Mapping[str, float] = {"": 0.2e-6, "duckdb": 250e-6, "postgresql": 30e-6}
 """A rough estimate of one call in Rust; under no name for all others."""
 LACKS = (
-    *_core.oo7_lacks(),
-    ("ladybug", "statement", "levels", "OO7's program has no path in one call"),
+    *((engine, ((tactic, value),), why) for engine, tactic, value, why in _core.oo7_lacks()),
+    ("ladybug", (("statement", "levels"),), "OO7's program has no path in one call"),
+    ("lode", (("prefetch", "on"),), "OO7's program goes along references by itself"),
 )
-"""(engine, tactic, value, reason): values of tactics that this program lacks."""
+"""(engine, values of tactics, reason): what this program lacks, each a gap."""
 
 
 def opened(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from loadstone.clients.base import ONE_USER
 from loadstone.clients.declared import capabilities
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.engines.capabilities import Capabilities
@@ -14,5 +15,5 @@ class DictionaryClient(PythonClient):
 
     name: ClassVar[str] = "python-dict"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("python-dict", {}), stoppable=False, role=Role.LIMIT
+        capabilities("python-dict", {}, one_user=ONE_USER), stoppable=False, role=Role.LIMIT
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any, ClassVar
 
+from loadstone.clients.base import ONE_USER
 from loadstone.clients.declared import capabilities
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.engines.capabilities import Capabilities
@@ -16,7 +17,9 @@ class LadybugClient(PythonClient):
     name: ClassVar[str] = "ladybug"
     file: ClassVar[str] = "program.lbug"
     failures: ClassVar[tuple[type[Exception], ...]] = (RuntimeError, OSError)
-    capabilities: ClassVar[Capabilities] = capabilities("ladybug", of_client("ladybug"))
+    capabilities: ClassVar[Capabilities] = capabilities(
+        "ladybug", of_client("ladybug"), one_user=ONE_USER
+    )
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

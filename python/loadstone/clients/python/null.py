@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from loadstone.clients.base import ONE_USER
 from loadstone.clients.declared import capabilities
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.engines.capabilities import Capabilities
@@ -14,7 +15,7 @@ class PythonNullClient(PythonClient):
 
     name: ClassVar[str] = "python-null"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("python-null", {}, answers=False),
+        capabilities("python-null", {}, answers=False, one_user=ONE_USER),
         stoppable=False,
         role=Role.OVERHEAD,
     )

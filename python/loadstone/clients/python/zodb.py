@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ZODB.POSException import POSError
 
+from loadstone.clients.base import ONE_USER
 from loadstone.clients.declared import capabilities
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.engines.capabilities import Capabilities
@@ -18,7 +19,9 @@ class ZodbClient(PythonClient):
     name: ClassVar[str] = "zodb"
     file: ClassVar[str] = "program.fs"
     failures: ClassVar[tuple[type[Exception], ...]] = (POSError, OSError)
-    capabilities: ClassVar[Capabilities] = capabilities("zodb", of_client("zodb"))
+    capabilities: ClassVar[Capabilities] = capabilities(
+        "zodb", of_client("zodb"), one_user=ONE_USER
+    )
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

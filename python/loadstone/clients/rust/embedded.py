@@ -197,7 +197,13 @@ class MemoryClient(RustClient):
     name: ClassVar[str] = "memory"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities("memory", of_client("memory")), stoppable=False, role=Role.LIMIT
+        capabilities(
+            "memory",
+            of_client("memory"),
+            one_user="one user at a time: plain structures have no concurrency control",
+        ),
+        stoppable=False,
+        role=Role.LIMIT,
     )
 
 

@@ -9,10 +9,11 @@ from loadstone.clients.declared import capabilities, opened
 from loadstone.clients.rust.embedded import RustClient, client_errors
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.lode.declared import described
+from loadstone.engines.lode.declared import check_together, described
 from loadstone.engines.lode.engine import HEADER_BYTES
 from loadstone.engines.lode.server import PageServer, end_orphan
 from loadstone.engines.tactic import of_client
+from loadstone.errors import InputError
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -59,6 +60,26 @@ class LodeClient(RustClient):
     capabilities: ClassVar[Capabilities] = capabilities(
         "lode", described(TACTICS, of_client("lode"))
     )
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """Also that the values go together, in lode and at its server."""
+        super().check(variant)
+        asked = cls.asked(variant)
+        check_together(asked)
+        if asked["place"] != "server":
+            return
+        if asked["detect"] != "explicit":
+            raise InputError(
+                "lode: the client of a page server maps no pages, so there is nothing to detect",
+                hint=f"leave out detect={asked['detect']}, or place=server",
+            )
+        if asked["readahead"] == "on" and asked["locks"] != "database":
+            raise InputError(
+                f"lode: with locks={asked['locks']} at a server, a page that is read ahead is not"
+                " locked yet and may change",
+                hint="choose readahead=off, or locks=database, or leave out place=server",
+            )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)

@@ -17,8 +17,8 @@ GAPS: Mapping[str, Mapping[str, str]] = {}
 """Every engine with a program has all trials."""
 CALL_S: Mapping[str, float] = {}
 """Its samples have a set length."""
-LACKS = tuple(_core.rvm_lacks())
-"""(engine, tactic, value, reason): values of tactics that this program lacks."""
+LACKS = tuple((engine, ((tactic, value),), why) for engine, tactic, value, why in _core.rvm_lacks())
+"""(engine, values of tactics, reason): what this program lacks, each a gap."""
 
 
 def opened(

@@ -70,6 +70,7 @@ class DuckdbEngine(Engine):
         tactics=TACTICS,
     )
 
+    takes_settings: ClassVar[bool] = True
     settings_of_data: ClassVar[Collection[str]] = own_settings.OF_LOADED
 
     _connection: duckdb.DuckDBPyConnection | None = None

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from loadstone import lode
 from loadstone.engines import tactic
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.tactic import Level, Tactic
+from loadstone.errors import InputError
 
+_BOUNDS = re.compile(r"(?:bytes|a number) from ([0-9]+)(?: to ([0-9]+))?")
+"""The value that stands for a number, with its bounds, as lode describes it."""
 ELSEWHERE = ("place", "swizzle", "prefetch", "detect")
 """Tactics of lode that no statement can determine apart: of clients, of walks along references, and
 of pages that a program maps as memory. `place` is another for statements."""
@@ -33,6 +37,18 @@ def described(
         name: (others or {}).get(name) or _tactic(rows[name], named)
         for name, named in values.items()
     }
+
+
+def check_together(asked: Mapping[str, str]) -> None:
+    """Raise `InputError` for values that lode refuses together, in its own words. Names that its
+    database does not have, as `place`, are left out."""
+    known = {name for name, _ in lode.tactics_of("")}
+    text = "&".join(f"{name}={value}" for name, value in asked.items() if name in known)
+    try:
+        lode.tactics_of(text)
+    except ValueError as error:
+        message, _, hint = str(error).partition(": ")
+        raise InputError(f"lode: {message}", hint=hint) from None
 
 
 def level_of(name: str) -> Level:
@@ -63,6 +79,9 @@ def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
     number = next((about for name, about in meanings.items() if name not in values), "")
     reported = tuple((value, meanings.get(value, number)) for value in values)
     found = tactic.described(row["name"], level_of(row["name"]), reported, row)
+    for bounds in filter(None, map(_BOUNDS.fullmatch, meanings)):
+        most = int(bounds[2]) if bounds[2] else None
+        found = replace(found, least=int(bounds[1]), most=most)
     return tactic.for_studies(found, STUDIES.get(row["name"], {}))
 
 

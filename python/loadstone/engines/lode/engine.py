@@ -14,7 +14,7 @@ from loadstone import _core, lode
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
-from loadstone.engines.lode.declared import ELSEWHERE, declared
+from loadstone.engines.lode.declared import ELSEWHERE, check_together, declared
 from loadstone.engines.lode.served import ServedDatabase
 from loadstone.engines.lode.server import end_orphan
 from loadstone.engines.work import Work
@@ -94,9 +94,11 @@ class LodeEngine(Engine):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Also that nobody requests copies of which a server shows nothing."""
+        """Also that the values go together; and that nobody requests copies of which a server
+        shows nothing."""
         super().check(variant)
         asked = cls.asked(variant)
+        check_together({name: asked[name] for name in asked if name not in ELSEWHERE})
         if (asked["place"], asked["mirror"] != "off") == ("server", True):
             raise InputError(
                 "lode: with place=server the reads of a mirror's copies are not counted",

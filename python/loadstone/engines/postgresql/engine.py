@@ -15,6 +15,7 @@ from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.postgresql import own_settings
+from loadstone.engines.postgresql.binaries import programs_of
 from loadstone.engines.postgresql.instance import Connection
 from loadstone.engines.postgresql.load import fill, organise, streamed
 from loadstone.engines.postgresql.reading import transaction
@@ -51,6 +52,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         tactics=TACTICS,
     )
     of_instance: ClassVar[Collection[str]] = TACTICS
+    takes_settings: ClassVar[bool] = True
     settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
 
     _constant_of: Connection | None = None
@@ -58,9 +60,12 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Whether it may be set; that there is such a setting, the server shows when it starts."""
-        del variant
+        """Whether it may be set, and whether the program of a private server takes it. What a
+        server of the user's takes, or another release, is known when it starts."""
         own_settings.check(name, value)
+        programs = programs_of(variant)
+        if programs is not None:
+            own_settings.check_value(programs, name, value)
 
     def start(self) -> None:
         """Start the private server, or connect; enter the schema; set every tactic."""

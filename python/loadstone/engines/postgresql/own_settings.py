@@ -4,13 +4,18 @@ The server is asked what it knows, and when it takes it: a session sets what a s
 private server is started with the rest. What Loadstone itself relies on is refused.
 """
 
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
 
 from loadstone.engines import setting
-from loadstone.errors import EngineError, UnsupportedError
+from loadstone.errors import EngineError, InputError, UnsupportedError
+from loadstone.plan.variant import SETTING
 
 OF_DATA = frozenset(
     {"default_statistics_target", "default_table_access_method", "default_tablespace",
@@ -30,6 +35,8 @@ _REFUSED_KINDS = (
     "Connections and Authentication", "File Locations", "Replication", "Reporting and Logging",
     "Write-Ahead Log / Archiv", "Write-Ahead Log / Recovery", "Developer Options",
 )  # fmt: skip
+_UNKNOWN = "unrecognized configuration parameter"
+"""The beginning of a server's complaint about a name."""
 _OF_SESSION = ("user", "superuser")
 _SESSION_SET = "SELECT pg_catalog.set_config(%s, %s, false)"
 
@@ -41,6 +48,56 @@ def check(name: str, value: str) -> None:
     setting.check("postgresql", name, value)
     if name.casefold() in REFUSED:
         raise setting.refused("postgresql", name, "a run depends on it")
+
+
+def check_value(programs: Path, name: str, value: str) -> None:
+    """Raise `InputError` for a setting that the server there has not, or a value that it does not
+    take. Its program prints the setting, and starts nothing. Whatever keeps that from being tried
+    is for the server's start to report."""
+    refusal = _refusal(programs, name, value)
+    if refusal is None:
+        return
+    message, hint = refusal
+    if message.startswith(_UNKNOWN):
+        raise setting.unknown("postgresql", name, _names(programs))
+    raise InputError(f"postgresql: {message}", hint=hint or f"write another {SETTING}{name}=…")
+
+
+@cache
+def _refusal(programs: Path, name: str, value: str) -> tuple[str, str] | None:
+    """The server's complaint about a value, and its hint if it has one."""
+    with TemporaryDirectory(prefix="loadstone-") as folder:
+        Path(folder, "postgresql.conf").touch()
+        # `-C` comes first, or the program refuses root.
+        done = _run(programs, "-C", name, "-D", folder, "-c", f"{name}={value}")
+    if done is None or done.returncode == 0:
+        return None
+    message = next(iter(_after("FATAL:  ", done.stderr)), "")
+    # Other complaints are about the folder, or the machine.
+    if f'"{name}"'.casefold() not in message.casefold():
+        return None
+    return message, next(iter(_after("HINT:  ", done.stderr)), "")
+
+
+@cache
+def _names(programs: Path) -> Sequence[str]:
+    """The settings that the program describes: nearly all."""
+    done = _run(programs, "--describe-config")
+    return [] if done is None else [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+
+def _run(programs: Path, *options: str) -> "subprocess.CompletedProcess[str] | None":
+    command = [str(programs / "postgres"), *options]
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, env={"LC_ALL": "C"}, check=False
+        )
+    except OSError:
+        return None
+
+
+def _after(word: str, output: str) -> list[str]:
+    return [line.partition(word)[2] for line in output.splitlines() if word in line]
 
 
 def of_start(connection: Connection, settings: Mapping[str, str], *, ours: bool) -> dict[str, str]:

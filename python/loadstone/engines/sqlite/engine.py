@@ -52,6 +52,7 @@ class SqliteEngine(Engine):
     dialect: ClassVar[str] = "sqlite"
     distribution: ClassVar[str] = "apsw"
     takes_url: ClassVar[bool] = True
+    takes_settings: ClassVar[bool] = True
     settings_of_data: ClassVar[Collection[str]] = pragmas.OF_LOADED
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures={
@@ -89,8 +90,11 @@ class SqliteEngine(Engine):
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """A pragma that is a setting; in a user's file, one that only the connection keeps."""
+        """A pragma that is a setting; in a user's file, one that only the connection keeps. The
+        values that another release takes are known where it is: in its worker."""
         pragmas.check(name, value, ours=variant.url is None)
+        if not variant.release:
+            pragmas.check_value(name, value)
 
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:

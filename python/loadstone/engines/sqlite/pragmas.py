@@ -5,11 +5,14 @@ like another: so they are listed here, and what is read back must be what was re
 """
 
 from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
+from tempfile import TemporaryDirectory
 
 import apsw
 
 from loadstone.engines import setting
-from loadstone.errors import EngineError
+from loadstone.errors import EngineError, InputError
 
 OF_CONNECTION = (
     "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill",
@@ -43,6 +46,36 @@ def check(name: str, value: str, *, ours: bool) -> None:
         raise setting.unknown("sqlite", name, OF_CONNECTION + OF_FILE)
     if not ours and name not in OF_CONNECTION:
         raise setting.refused("sqlite", name, "a file of yours keeps its own")
+
+
+def check_value(name: str, value: str) -> None:
+    """Raise `InputError` for a value that this SQLite does not take, by setting it in a file of
+    its own. Whatever keeps that from being tried is for the engine's start to report."""
+    if refusal := _refusal(name, value):
+        raise InputError(refusal.message, hint=refusal.hint)
+
+
+@cache
+def _refusal(name: str, value: str) -> EngineError | None:
+    settings = {name: value}
+    try:
+        with (
+            TemporaryDirectory(prefix="loadstone-") as folder,
+            closing(apsw.Connection(f"{folder}/tried.db")) as db,
+        ):
+            for new_file in (True, False):
+                apply(db, settings, new_file=new_file)
+            read_back(db, settings)
+    except EngineError as error:
+        return error
+    except apsw.Error as error:
+        return EngineError(
+            f"sqlite does not take {value!r} for {name}: {error}",
+            hint=f"see https://sqlite.org/pragma.html#pragma_{name}, or leave out set.{name}",
+        )
+    except OSError:
+        return None
+    return None
 
 
 def apply(db: apsw.Connection, settings: Mapping[str, str], *, new_file: bool) -> None:
