@@ -97,9 +97,10 @@ def test_no_rate_follows_from_a_closed_loop_that_failed():
 
 
 def test_a_declared_gap_is_a_point_and_nothing_is_attempted():
-    desk = Desk().measure(plan(("probe",), (4,)))
-    assert desk.asked == []
-    assert {(p.model, p.status, p.reason) for p in desk.points} == {
+    desk = Desk().measure(plan(("look", "probe"), (4,)))
+    assert {operation for operation, *_ in desk.asked} == {"look"}
+    probes = [point for point in desk.points if point.operation == "probe"]
+    assert {(p.model, p.status, p.reason) for p in probes} == {
         (model, "gap", "it has no hash organisation") for model in ("closed", "open")
     }
 
@@ -150,7 +151,7 @@ def test_writers_beside_readers_are_a_loop_of_their_own_with_a_point_for_either(
 @pytest.mark.parametrize(
     ("operations", "values", "message"),
     [
-        (("look",), {"writers": 1}, "need the operation probe"),
+        (("look",), {"writers": 1}, "the plan lacks probe"),
         (("look", "probe"), {"writers": 300}, "writers must be"),
     ],
 )

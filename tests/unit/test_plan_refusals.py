@@ -23,7 +23,7 @@ NEVER = (
     ("wisconsin", "postgresql?work_mem=1MB", "set work_mem to '1MB'", "work_mem=1MiB"),
     ("wisconsin", "postgresql?work_mem=64", "its minimum is 65536", "at least work_mem=65536"),
     ("wisconsin", "postgresql?random_page_cost=1", "no tactic", "write set.random_page_cost"),
-    ("wisconsin", "sqlite?mmap=0&set.mmap=0", "named as a tactic and as a setting", "leave out"),
+    ("wisconsin", "postgresql?set.work_mem=1MB&work_mem=1MiB", "as a setting", "leave out"),
     ("wisconsin", "duckdb?cache=1MiB", "its minimum is 8388608", "at least cache=8388608"),
     ("oo1", "lode?detect=sigsegv", "every cell is a gap: .*maps no pages", "another value"),
     ("oo1", "lode?access=hash&prefetch=on", "access=hash with prefetch=on", "another value"),

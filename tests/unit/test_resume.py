@@ -67,7 +67,7 @@ def test_each_kind_of_record_is_resumed_by_its_own_command(kind, dry_run, record
 def test_nothing_that_resuming_would_drop_is_taken(dry_run, record, tmp_path):
     path = record(RUN)
     for option in ("plan", "record"):
-        with pytest.raises(InputError, match=f"--{option} says other"):
+        with pytest.raises(InputError, match=f"--{option} names another"):
             resumed(path, study=False, dry_run=dry_run, **{option: tmp_path / "other"})
     with pytest.raises(InputError, match="rows cannot be changed"):
         resumed(path, {"rows": [10]}, study=False, dry_run=dry_run)

@@ -242,7 +242,7 @@ def test_two_that_are_long_only_together_leave_one_flipped() -> None:
 
 OPTIMIZERS = ("filter_pushdown", "join_order", "statistics_propagation", "in_clause", "top_n",
               "regex_range")  # fmt: skip
-MANY = (*(f"optimizer.{name}" for name in OPTIMIZERS), "cache=268435456,1048576", "index",
+MANY = (*(f"optimizer.{name}" for name in OPTIMIZERS), "cache=268435456,16777216", "index",
         "durability")  # fmt: skip
 
 

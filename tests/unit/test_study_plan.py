@@ -17,7 +17,7 @@ from loadstone.plan.choices import FACTORIAL, TWO_ENDED
 from loadstone.plan.plan import Plan
 from loadstone.run.planned import plan_from, variant_of
 
-SWITCHES = ("durability", "cache=268435456,1048576", "parallelism=1,2")
+SWITCHES = ("durability", "cache=268435456,16777216", "parallelism=1,2")
 
 
 def planned(**choices: object) -> Plan:

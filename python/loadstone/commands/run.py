@@ -171,7 +171,7 @@ def _started(
         for option, file in (("--plan", plan), ("--record", record)):
             if file is not None:
                 raise InputError(
-                    f"--resume takes plan and record from its file; {option} says other",
+                    f"--resume takes plan and record from its file; {option} names another",
                     hint=f"leave out {option}, or start anew without --resume",
                 )
         resumption.refuse_other_kind(resume, study=study)

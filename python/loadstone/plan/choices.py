@@ -161,8 +161,8 @@ class Choices:
         Option(
             "--repeat-seconds",
             "SECONDS",
-            "Stop repeating after this time for each operation: 0.3 by default, or 20"
-            " where operations are named.",
+            "Stop repeating after this time for each operation: by default 0.3, in ab and bisect 5,"
+            " in a run of named operations 20.",
             commands=(RUN,),
         ),
     ] = None
@@ -239,7 +239,8 @@ class Choices:
         Option(
             "--writers",
             "N",
-            "Let N further users write beside those of each --users.",
+            "Let N further users write beside those of each --users, who read: the plan needs the"
+            " benchmark's operation for either.",
             seldom=True,
             commands=(RUN,),
         ),

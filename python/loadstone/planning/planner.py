@@ -220,8 +220,9 @@ def _check_mix(plan: Plan, benchmark: Benchmark) -> None:
     missing = [name for name in benchmark.mixed if name not in planned]
     if missing:
         raise InputError(
-            f"readers and writers at once need the operation {missing[0]}",
-            hint=" ".join(f"--operation {name}" for name in benchmark.mixed),
+            f"--writers mixes users of {' and '.join(benchmark.mixed)}, and the plan lacks"
+            f" {missing[0]}",
+            hint=f"add {' '.join(f'--operation {name}' for name in missing)}",
         )
 
 

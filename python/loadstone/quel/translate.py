@@ -33,7 +33,7 @@ _COLUMN_TYPES = {
     "f4": "DOUBLE",
     "f8": "DOUBLE",
 }
-_ASK_THE_ENGINE = "ask an engine for a storage structure when its table is loaded"
+_ASK_THE_ENGINE = "a storage structure is chosen when a table is loaded"
 
 
 def translate(

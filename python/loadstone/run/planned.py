@@ -217,7 +217,7 @@ def describe(planned: Planned) -> str:
             if kind.capabilities.one_user and not variant.aa_control
         ]
     lines += [
-        f"{users:>3} users who look up beside {plan.writers} who insert: a closed loop of"
+        f"{users:>3} users who read beside {plan.writers} who write: a closed loop of"
         f" {plan.loop_s:g} s"
         for users in (plan.users if plan.writers else ())
     ]

@@ -21,7 +21,7 @@ from loadstone.workload.agreement import AgreedAnswers, Rows, Vote
 
 SECOND_S = 1.0
 VOLATILE = (
-    "volatile: executed twice, it gives two answers, so none can be compared. Leave out random"
+    "volatile: executed twice, it returns two answers, so none can be compared. Leave out random"
     " numbers, the time, and LIMIT without a complete ORDER BY"
 )
 ROWS_MAX = 20_000

@@ -56,11 +56,11 @@ class Invariants:
         for text in self._same:
             if after[text] != self._before[text]:
                 first, last = (_shown(each[text]) for each in (self._before, after))
-                return f"wrong state after the loop: {text} gave {first} before, and gives {last}"
+                return f"wrong state after the loop: {text} returned {first}, and now {last}"
         for text in self._grows:
             was, now = (_number(each[text]) for each in (self._before, after))
             if was is None or now is None:
-                return f"wrong state after the loop: {text} gives no one number"
+                return f"wrong state after the loop: {text} does not return one number"
             if now - was != completed:
                 grown = plural(completed, "script")
                 return (

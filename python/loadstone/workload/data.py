@@ -89,7 +89,7 @@ def made(
     (rows, checksum), again = (_contents_made(plain) for _ in range(2))
     if again != (rows, checksum):
         raise InputError(
-            f"the query of the table {name} gives other rows each time",
+            f"the query of the table {name} returns other rows each time",
             hint="make them of what is the same each time: hash(i) in place of random()",
         )
     return replace(plain, rows=rows, checksum=checksum)
@@ -116,7 +116,7 @@ def values_of(
         found += batch.column(0).drop_null().to_pylist()
         if len(found) > VALUES_MAX:
             raise InputError(
-                f"{where}: its query gives more than {VALUES_MAX:,} values", hint="add a LIMIT"
+                f"{where}: its query returns more than {VALUES_MAX:,} values", hint="add a LIMIT"
             )
     return tuple(_as_literal(answers.plain(value)) for value in found)
 
@@ -176,7 +176,7 @@ def check_unchanged(table: DataTable, folder: str) -> None:
     """Raise `InputError` where a file is not the one of the plan, or a query gives other rows."""
     if table.sql and _contents_made(table) != (table.rows, table.checksum):
         raise InputError(
-            f"the query of the table {table.name} gives other rows than when this run began",
+            f"the query of the table {table.name} returns other rows than when this run began",
             hint="continue it with the DuckDB of then, or start a new run without --resume",
         )
     for file in table.files:

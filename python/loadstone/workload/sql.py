@@ -282,8 +282,8 @@ def check_alike(tree: Tree, other: Tree, where: str) -> None:
     )
     if columns is not None and others is not None and columns != others:
         raise InputError(
-            f"{where}: one of its texts gives {columns} columns, another {others}",
-            hint="its texts are one statement in several dialects: give the same columns",
+            f"{where}: one of its texts returns {columns} columns, another {others}",
+            hint="its texts are one statement in several dialects: let all return the same columns",
         )
     is_known = not (unchecked or other_unchecked)
     sorts, other_sorts = bool(order) or unchecked, bool(other_order) or other_unchecked
