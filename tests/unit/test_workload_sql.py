@@ -3,7 +3,7 @@
 import pytest
 
 from loadstone.errors import InputError, UnsupportedError
-from loadstone.workload import script, sql
+from loadstone.workload import script, sql, sql_for_engine
 
 
 def order(text: str) -> tuple[tuple[int, ...], bool]:
@@ -74,7 +74,9 @@ def test_a_change_is_of_one_table_and_knows_the_others(text: str) -> None:
 
 @pytest.mark.parametrize("text", CHANGES)
 def test_a_change_is_of_the_stored_table_and_of_no_other(text: str) -> None:
-    found = sql.for_engine(text, "postgres", "postgres", {"t": "own_t", "u": "own_u"}, [], "s")
+    found = sql_for_engine.for_engine(
+        text, "postgres", "postgres", {"t": "own_t", "u": "own_u"}, [], "s"
+    )
     assert (found.kind, found.target) == ("update", "own_t")
     tree = sql.parsed(found.text, "postgres", "s")
     assert sql.changed_by(tree) == "own_t"
@@ -136,7 +138,7 @@ def test_a_query_of_tables_as_they_stand_may_name_any() -> None:
 
 
 def given(text: str, written_in: str, dialect: str, schema: str = "", **stored: str) -> str:
-    return sql.for_engine(text, written_in, dialect, stored, ["Name"], schema).text
+    return sql_for_engine.for_engine(text, written_in, dialect, stored, ["Name"], schema).text
 
 
 def test_a_text_of_the_engines_own_dialect_is_sent_as_it_is_written() -> None:
@@ -175,7 +177,7 @@ def test_the_dialect_of_a_text_is_found() -> None:
 
 def test_a_name_in_quotes_stays_the_function_s_own() -> None:
     text = 'SELECT "myFunc"(a), other_Func(a) FROM t'
-    given = sql.for_engine(text, "postgres", "duckdb", {"t": "t"}, ("a",), "")
+    given = sql_for_engine.for_engine(text, "postgres", "duckdb", {"t": "t"}, ("a",), "")
     assert given.text == 'SELECT "myFunc"(a), other_Func(a) FROM t'
     tree = sql.parsed("SELECT \"set_config\"('a', 'b', false)", "postgres", "s")
     with pytest.raises(InputError, match="set_config"):

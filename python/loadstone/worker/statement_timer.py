@@ -264,10 +264,10 @@ class StatementTimer(Timer):
         """A text of a block as the engine gets it."""
         key = f"{block.rows}/{block.design}/{text}"
         if key not in self.translated and block.sql is not None:
-            from loadstone.workload import script, sql
+            from loadstone.workload import script, sql_for_engine
 
             stored = {name: self.engine.stored_name(name) for name in block.sql.tables}
-            translated = script.for_engine if block.sql.script else sql.for_engine
+            translated = script.for_engine if block.sql.script else sql_for_engine.for_engine
             self.translated[key] = translated(
                 text, block.sql.written_in, self.engine.dialect, stored, block.sql.columns,
                 self.engine.schema,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from loadstone.errors import InputError
 from loadstone.quel.statement import Statement, is_control
-from loadstone.workload import sql
+from loadstone.workload import sql, sql_for_engine
 
 CONTROL: Mapping[str, str] = {
     "begin": "BEGIN", "begin transaction": "BEGIN", "begin work": "BEGIN",
@@ -60,13 +60,13 @@ def for_engine(
     columns: Sequence[str],
     schema: str,
 ) -> Statement:
-    """A script as an engine of a dialect gets it; otherwise as `sql.for_engine`."""
+    """A script as an engine of a dialect gets it; otherwise as `sql_for_engine.for_engine`."""
     steps: list[tuple[str, bool]] = []
     for one in split(text, written_in, "the script"):
         if is_control(one):
             steps.append((one, False))
             continue
-        stated = sql.for_engine(one, written_in, dialect, stored, columns, schema)
+        stated = sql_for_engine.for_engine(one, written_in, dialect, stored, columns, schema)
         steps.append((stated.text, stated.kind == "retrieve"))
     if any(not (gives_rows or is_control(step)) for step, gives_rows in steps):
         begin = _WRITES_FIRST.get(dialect, "BEGIN")

@@ -1,19 +1,14 @@
-"""A statement of a workload: what it may be, and as each engine gets it.
-
-A text in the dialect of its engine goes to the engine as it is written, but for the names of tables
-where those of the engine are others. Any other text is translated by sqlglot.
-"""
+"""A statement of a workload: its dialect, what it may be, which tables it reads, what it answers.
+`sql_for_engine.py` writes it for each engine."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sqlglot
-from sqlglot import ErrorLevel, TokenType, exp
+from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
-from sqlglot.errors import UnsupportedError as Untranslatable
 from sqlglot.optimizer.scope import traverse_scope
 
-from loadstone.errors import InputError, UnsupportedError
-from loadstone.quel.statement import Statement
+from loadstone.errors import InputError
 
 Tree = exp.Query | exp.Insert | exp.Update | exp.Delete
 """A statement that can be measured."""
@@ -53,7 +48,7 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
         found = [one for one in sqlglot.parse(text, read=dialect or None) if one is not None]
     except SqlglotError as error:
         raise InputError(
-            f"{where} cannot be read: {_reported(error)}", hint=_hint(where, _DIALECT)
+            f"{where} cannot be read: {complaint(error)}", hint=_hint(where, _DIALECT)
         ) from error
     except RecursionError as error:
         raise InputError(f"{where} is nested too deeply") from error
@@ -96,7 +91,7 @@ def pieces(text: str, dialect: str, where: str) -> list[str]:
     try:
         tokens = sqlglot.tokenize(text, read=dialect or None)
     except SqlglotError as error:
-        raise InputError(f"{where} cannot be read: {_reported(error)}") from error
+        raise InputError(f"{where} cannot be read: {complaint(error)}") from error
     ends = [token.start for token in tokens if token.token_type == TokenType.SEMICOLON]
     begins = [0, *(end + 1 for end in ends)]
     found = [text[a:b].strip() for a, b in zip(begins, [*ends, len(text)], strict=True)]
@@ -111,7 +106,7 @@ def of_each_shape(texts: Iterable[str], dialect: str, where: str) -> list[str]:
         try:
             tokens = sqlglot.tokenize(text, read=dialect or None)
         except SqlglotError as error:
-            raise InputError(f"{where} cannot be read: {_reported(error)}") from error
+            raise InputError(f"{where} cannot be read: {complaint(error)}") from error
         values = (TokenType.NUMBER, TokenType.STRING)
         shape = tuple("?" if one.token_type in values else one.text for one in tokens)
         first.setdefault(shape, text)
@@ -163,7 +158,7 @@ def _hint(where: str, advice: str) -> str:
     return _IN_A_FILE[advice] if where == ALONE else advice
 
 
-def _reported(error: SqlglotError) -> str:
+def complaint(error: SqlglotError) -> str:
     """The words of sqlglot, without the codes of a terminal."""
     for one in getattr(error, "errors", ()):
         place = f"line {one.get('line')}, column {one.get('col')}"
@@ -181,7 +176,7 @@ _NO_DATA = (
 def check_tables(tree: Tree, known: Sequence[str], where: str) -> None:
     """Raise `InputError` where it reads a table that the workload does not have."""
     names = {name.lower() for name in known}
-    for table in _tables(tree):
+    for table in each_table(tree):
         if table.name.lower() not in names or table.db:
             has = f"it has {', '.join(known)}" if known else _NO_DATA
             shown = table.sql()[:60]
@@ -297,7 +292,7 @@ def check_alike(tree: Tree, other: Tree, where: str) -> None:
 
 def tables_of(tree: Tree) -> frozenset[str]:
     """The names of the tables that it reads."""
-    return frozenset(table.name.lower() for table in _tables(tree))
+    return frozenset(table.name.lower() for table in each_table(tree))
 
 
 def check_making(text: str, where: str) -> None:
@@ -305,14 +300,14 @@ def check_making(text: str, where: str) -> None:
     tree = parsed(text, "duckdb", where)
     if not isinstance(tree, exp.Query):
         raise InputError(f"{where} is no query", hint="write SELECT …")
-    if (table := next(_tables(tree), None)) is not None:
+    if (table := next(each_table(tree), None)) is not None:
         raise InputError(
             f"{where} reads {table.sql()[:60]}: a query that makes a table reads none",
             hint="make its rows of range(…), or give the table a file",
         )
 
 
-def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
+def each_table(tree: exp.Expr) -> Iterator[exp.Table]:
     """The tables it reads or changes: no common table expression, no table function."""
     if not isinstance(tree, exp.Query):
         yield from _tables_of_change(tree)
@@ -383,63 +378,3 @@ def _place(key: exp.Expr, names: Sequence[str], selects: Sequence[exp.Expr]) -> 
         one = names.count(key.name.lower()) == 1  # of several, engines differ in which is meant
         return names.index(key.name.lower()) if one else None
     return next((place for place, one in enumerate(selects) if one == key), None)
-
-
-def for_engine(
-    text: str,
-    written_in: str,
-    dialect: str,
-    stored: Mapping[str, str],
-    columns: Sequence[str],
-    schema: str,
-) -> Statement:
-    """A statement as an engine of a dialect gets it. `stored`: table -> its name there; `columns`:
-    the names of all columns; `schema`: where the tables are, if the statement is to say so. Raises
-    `UnsupportedError` where sqlglot knows no translation."""
-    same = all(name == there for name, there in stored.items()) and not schema
-    tree = parsed(text, written_in, "the statement")
-    changed = changed_by(tree)
-    kind, target = ("update", stored.get(changed, changed)) if changed else ("retrieve", None)
-    if written_in == dialect and same:
-        return Statement(kind, text.strip().rstrip(";").rstrip(), target=target)
-    _rename(tree, stored, schema)
-    if written_in != dialect:
-        _write_capitals(tree, columns)
-    try:
-        # Names of functions that sqlglot does not know stay as they are written: quoted, capitals
-        # would name another.
-        written = tree.sql(
-            dialect=dialect, unsupported_level=ErrorLevel.RAISE, normalize_functions=False
-        )
-    except Untranslatable as error:
-        raise UnsupportedError(f"no translation of it to {dialect}: {_reported(error)}") from error
-    return Statement(kind, written, target=target)
-
-
-def _rename(tree: Tree, stored: Mapping[str, str], schema: str) -> None:
-    there = {name.lower(): name_there for name, name_there in stored.items()}
-    for table in list(_tables(tree)):
-        stored_name = there.get(table.name.lower())
-        if stored_name is None or (stored_name == table.name and not schema):
-            continue
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=table.this.copy()))
-        table.set("this", exp.to_identifier(stored_name, quoted=True))
-        if schema:
-            table.set("db", exp.to_identifier(schema, quoted=True))
-
-
-def _write_capitals(tree: Tree, columns: Sequence[str]) -> None:
-    """Quote the columns whose names have capitals: unquoted, an engine may take them for others."""
-    spelled: dict[str, set[str]] = {}
-    for name in columns:
-        spelled.setdefault(name.lower(), set()).add(name)
-    named = [column.this for column in tree.find_all(exp.Column)]
-    if isinstance(tree, exp.Insert) and isinstance(tree.this, exp.Schema):
-        named += tree.this.expressions
-    for identifier in named:
-        own = spelled.get(identifier.name.lower(), set())
-        if len(own) == 1 and isinstance(identifier, exp.Identifier) and not identifier.quoted:
-            (name,) = own
-            if name != name.lower():
-                identifier.replace(exp.to_identifier(name, quoted=True))
