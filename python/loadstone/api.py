@@ -240,7 +240,7 @@ def _path(name: str, given: Any) -> Path:
 
 
 def _measured(planned: "Planned", record: str | Path | None) -> Record:
-    from loadstone.plan.choices import as_command
+    from loadstone.plan.written_choices import as_command
     from loadstone.run import session
 
     path = _path("record", record) if record is not None else session.record_path([planned])

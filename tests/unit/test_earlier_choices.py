@@ -9,8 +9,9 @@ from loadstone import cli
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.tactic import Level, Tactic
 from loadstone.errors import InputError
-from loadstone.plan.choices import DEFINED, Choices, read_choices
+from loadstone.plan.choices import DEFINED, Choices
 from loadstone.plan.earlier_names import CHOICES, VALUES, operation_now, option_now
+from loadstone.plan.written_choices import read_choices
 from loadstone.planning.planner import make_plan
 
 

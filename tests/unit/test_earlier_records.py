@@ -13,7 +13,7 @@ import pytest
 from loadstone import registry
 from loadstone.analysis.compare.compare import compare
 from loadstone.errors import InputError, RecordError
-from loadstone.plan.choices import as_toml, read_choices
+from loadstone.plan.written_choices import as_toml, read_choices
 from loadstone.record import Recorder, earlier_names, read
 from loadstone.record.model import Run, Term
 from loadstone.record.schema import SCHEMA_VERSION, TABLES

@@ -7,9 +7,10 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.errors import InputError
-from loadstone.plan.choices import Choices, choices_from
+from loadstone.plan.choices import Choices
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant
+from loadstone.plan.written_choices import choices_from
 from loadstone.planning.planner import make_plan
 from loadstone.protocol.messages import LoopFigures, LoopResult
 from loadstone.run.load_levels import REQUESTS_MAX, UserLoops, load_levels

@@ -7,9 +7,10 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.errors import InputError
-from loadstone.plan.choices import Choices, choices_from, read_choices
+from loadstone.plan.choices import Choices
 from loadstone.plan.plan import SAMPLES_MAX, Plan
 from loadstone.plan.variant import Variant
+from loadstone.plan.written_choices import choices_from, read_choices
 from loadstone.planning.planner import REPEAT_MOST, make_plan
 from loadstone.run.planned import plan_from
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN

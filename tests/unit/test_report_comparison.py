@@ -103,7 +103,7 @@ def test_a_term_that_one_engine_does_not_report_is_unequal() -> None:
 
 
 def test_the_plan_file_is_a_plan(tmp_path) -> None:
-    from loadstone.plan.choices import read_choices
+    from loadstone.plan.written_choices import read_choices
 
     run = make_run(FEW, repeat=7)
     file = tmp_path / "plan.toml"

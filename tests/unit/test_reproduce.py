@@ -14,19 +14,9 @@ from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.cli import app
-from loadstone.plan.choices import (
-    BOTH,
-    COMMAND_LINE,
-    DEFINED,
-    FACTORIAL,
-    RUN,
-    STUDY,
-    TWO_ENDED,
-    WALK,
-    Choices,
-    choices_from,
-)
+from loadstone.plan.choices import BOTH, DEFINED, FACTORIAL, RUN, STUDY, TWO_ENDED, WALK, Choices
 from loadstone.plan.plan import Plan
+from loadstone.plan.written_choices import COMMAND_LINE, choices_from
 from loadstone.record.model import Run
 from loadstone.report.reproduce import command, plan_toml
 from loadstone.run import planned as planning

@@ -92,7 +92,7 @@ def _planned(
 ) -> "Planned":
     """The plan of both variants."""
     from loadstone.errors import InputError
-    from loadstone.plan.choices import read_given
+    from loadstone.plan.written_choices import read_given
     from loadstone.run.planned import COMPARED, plan_from
 
     said = {**(read_given(plan) if plan else {}), **chosen}

@@ -3,7 +3,8 @@
 from typing import Any
 
 from loadstone.commands.run import DryRun, Page, PlanFile, Record, Resume, made, started, taking
-from loadstone.plan.choices import STUDY, TWO_ENDED, read_given
+from loadstone.plan.choices import STUDY, TWO_ENDED
+from loadstone.plan.written_choices import read_given
 
 
 @taking(STUDY)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import InputError
-from loadstone.plan.choices import as_toml, choices_from, read_toml
 from loadstone.plan.plan import Plan
+from loadstone.plan.written_choices import as_toml, choices_from, read_toml
 
 OWN = ("benchmark", "sql", "data", "edition", "rows", "operations")
 """The choices that belong to one benchmark: a plan file makes them in the table of its name."""

@@ -1,6 +1,6 @@
 """Commands to run it again: the plan as a command, and as a file. Both give the plan's own hash."""
 
-from loadstone.plan.choices import as_command, as_toml
+from loadstone.plan.written_choices import as_command, as_toml
 from loadstone.record.model import Run
 
 

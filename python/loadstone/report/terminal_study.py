@@ -21,9 +21,10 @@ from loadstone.analysis.study import (
 from loadstone.analysis.study_details import work_changed
 from loadstone.analysis.verdict import circumstances
 from loadstone.control_characters import legible
-from loadstone.plan.choices import FACTORIAL, as_command
+from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.plan.written_choices import as_command
 from loadstone.record.model import CellResult, Run
 from loadstone.report.break_even_words import crossing_words, paper_line
 from loadstone.report.enhancement_words import winner_lines

@@ -10,8 +10,8 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
 from loadstone.errors import InputError
 from loadstone.plan.chapters import FOR_ALL, hash_of, read_chapters, refuse_own
-from loadstone.plan.choices import COMMAND_LINE, studied_only
 from loadstone.plan.plan import SAMPLES_MAX
+from loadstone.plan.written_choices import COMMAND_LINE, studied_only
 from loadstone.planning.planner import shared_operations
 from loadstone.run.planned import Planned, describe, plan_from, variant_of
 from loadstone.text.numbers import listing, plural

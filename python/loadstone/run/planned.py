@@ -13,10 +13,11 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
 from loadstone.engines.system import System
 from loadstone.errors import InputError, NotInstalledError
-from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
+from loadstone.plan.choices import Choices
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
+from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only
 from loadstone.planning.duration import budget_seconds, has_budget, seconds_estimated
 from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of

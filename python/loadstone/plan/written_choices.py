@@ -1,0 +1,137 @@
+"""Choices as they are written: read from, and written as, a plan file or a command line."""
+
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import InputError
+from loadstone.plan.choices import DEFINED, RUN, STUDY, TWO_ENDED, Choice, Choices
+from loadstone.plan.earlier_names import CHOICES as RENAMED
+from loadstone.text.files import read_text
+from loadstone.text.shape import fields_of, shaped
+
+FILE_BYTES_MAX = 1 << 20
+"""Of a plan file."""
+LINE_LETTERS_MAX = 90
+"""Of a list in a plan file, before each of its items gets a line."""
+COMMAND_LINE = "the command line"
+"""The source of choices that are options."""
+
+
+def read_choices(path: Path) -> Choices:
+    """Read a plan file (TOML, the fields of `Choices`)."""
+    return choices_from(read_given(path), str(path))
+
+
+def read_given(path: Path) -> dict[str, Any]:
+    """The entries of a plan file, without defaults; checked by name and type."""
+    data = read_toml(path)
+    checked = choices_from(data, str(path))
+    return {name: getattr(checked, name) for name in data}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The entries of a plan file as they are. Raises `InputError`."""
+    text = read_text(path, FILE_BYTES_MAX, "the plan")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
+
+
+def choices_from(data: Mapping[str, Any], source: str) -> Choices:
+    """Check names, types and bounds of choices given as plain values; `source` names their place. A
+    single item may stand for a list."""
+    hints = fields_of(Choices)
+    unknown = sorted(set(data) - set(hints))
+    if unknown:
+        if unknown[0] in RENAMED:
+            raise InputError(
+                f"{source}: {unknown[0]} is no choice any more",
+                hint=f"it is called {RENAMED[unknown[0]]} now",
+            )
+        from difflib import get_close_matches
+
+        near = get_close_matches(unknown[0], hints, n=3, cutoff=0.6)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        known = ", ".join(sorted(hints))
+        raise InputError(f"{source}: unknown choice {unknown[0]}", hint=f"{meant}known: {known}")
+    values = {}
+    for choice in DEFINED:
+        if choice.name in data:
+            value = data[choice.name]
+            alone = choice.many and not isinstance(value, list | tuple)
+            where = _named(source, choice)
+            values[choice.name] = shaped((value,) if alone else value, hints[choice.name], where)
+    return Choices(**values)
+
+
+def _named(source: str, choice: Choice) -> str:
+    """A choice as its user wrote it: an option, or a name in a file."""
+    reported = choice.option.flag or choice.option.metavar
+    return reported if source == COMMAND_LINE else f"{source}: {choice.name}"
+
+
+def command_of(choices: Choices) -> str:
+    """The command that these choices are made for."""
+    return STUDY if choices.design else RUN
+
+
+def studied_only(data: Mapping[str, Any]) -> list[str]:
+    """The choices given that only a study takes."""
+    own = [choice.name for choice in DEFINED if choice.option.commands == (STUDY,)]
+    return [name for name in own if data.get(name) not in (None, "", (), [])]
+
+
+def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
+    """Every choice that is made, of those that the command takes; what is None or empty is left to
+    its default."""
+    command = command_of(choices)
+    for choice in DEFINED:
+        value = getattr(choices, choice.name)
+        if choice.name == "benchmark" and choices.sql:
+            continue
+        if value not in (None, "", ()) and command in choice.option.commands:
+            yield choice, value
+
+
+def as_toml(choices: Choices) -> str:
+    """The choices as a plan file, the defaults among them, too."""
+    return "".join(f"{choice.name} = {_toml(value)}\n" for choice, value in _made(choices))
+
+
+def as_command(choices: Choices) -> str:
+    """The choices as a command line."""
+    words = ["loadstone", command_of(choices)]
+    for choice, value in _made(choices):
+        option = choice.option
+        if option.seldom and value == choice.default:
+            continue
+        if choice.name == "design" and value == TWO_ENDED:
+            continue
+        if isinstance(value, bool):
+            words.append(option.flag if value else f"--no-{option.flag.removeprefix('--')}")
+        else:
+            for item in value if choice.many else (value,):
+                words += [option.flag, str(item)] if option.flag else [str(item)]
+    return shlex.join(words)
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            # A JSON string is a TOML basic string, but for DEL, which JSON leaves bare.
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case tuple():
+            items = [_toml(item) for item in value]
+            plain = f"[{', '.join(items)}]"
+            lines = "".join(f"  {item},\n" for item in items)
+            return plain if len(plain) < LINE_LETTERS_MAX else f"[\n{lines}]"
+        case int():
+            return f"{value:_}"
+    return str(value)
