@@ -3,6 +3,15 @@
 `diagnostics` turns these into text on stderr and an exit code; nothing else prints errors.
 """
 
+import re
+
+_FULL = re.compile(r"no (space|room) left|disk (is )?full", re.IGNORECASE)
+
+
+def is_of_full_disk(reason: str) -> bool:
+    """Whether a message, an engine's own perhaps, is about a disk without free space."""
+    return _FULL.search(reason) is not None
+
 
 class LoadstoneError(Exception):
     """Anything Loadstone reports to its user. `hint` is the sentence that says what to do next."""

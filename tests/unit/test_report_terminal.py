@@ -71,7 +71,7 @@ def test_a_reason_is_reported_in_full_the_first_time_and_once_in_the_end() -> No
     reported = " ".join(summary.file.getvalue().split())
     assert reported.count(reason) == 1
     assert "116 cells failed, the first select-1%-heap on duckdb, 10,000 tuples, warm: " in reported
-    assert "To do: free space in the scratch folder, or set LOADSTONE_SCRATCH" in reported
+    assert "To do: free space in the scratch folder, which `loadstone doctor` names, or" in reported
 
 
 @pytest.mark.parametrize("height", [12, 24, 40])

@@ -1,6 +1,5 @@
 """After a run: the page's order, on one screen of text."""
 
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.verdict import OWN, Verdict, circumstances, headline, verdict
 from loadstone.control_characters import legible
+from loadstone.errors import is_of_full_disk
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
@@ -36,7 +36,6 @@ from loadstone.report.unequal_words import unequal_lines
 from loadstone.text.numbers import listing, number, plural, times
 from loadstone.text.reasons import kind_of, kinds, together
 
-FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
 """Errors of engines on a full disk."""
 BAR_WIDTH = 7
 BARS_MAX = 5
@@ -226,8 +225,11 @@ def _failures(whole: Summary) -> list[str]:
         if len(own) > 1:
             where = f"{plural(len(own), 'cell')} failed, the first {where}"
         said.append(f"{where}: {one_line(together(reasons), 160)}")
-        if FULL.search(reasons[0]):
-            said[-1] += ". To do: free space in the scratch folder, or set LOADSTONE_SCRATCH"
+        if is_of_full_disk(reasons[0]):
+            said[-1] += (
+                ". To do: free space in the scratch folder, which `loadstone doctor` names, or set"
+                " LOADSTONE_SCRATCH to another"
+            )
     return said
 
 

@@ -16,7 +16,13 @@ from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.benchmarks.expected import Answers
 from loadstone.engines.ownership import Hold
 from loadstone.engines.system import System
-from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
+from loadstone.errors import (
+    EngineError,
+    LoadstoneError,
+    TimeLimitError,
+    WorkerDiedError,
+    is_of_full_disk,
+)
 from loadstone.machine import volume
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant, release_of, tactics_of
@@ -91,11 +97,23 @@ class VariantWorker:
         self._worker = spare or self._new(held)
         heir, self._heir = self._heir, True
         stands, users_text = self._as_it_stands, self._plan.workload is not None
-        opened = self._worker.ask(
-            messages.Open(self._plain, str(self._scratch), owner, heir, stands, users_text)
-        )
+        request = messages.Open(self._plain, str(self._scratch), owner, heir, stands, users_text)
+        try:
+            opened = self._worker.ask(request)
+        except EngineError as error:
+            raise self._named(error) from error
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
         self._switched = True
+
+    def _named(self, error: EngineError) -> EngineError:
+        """An engine's error, of a full disk with the folder that is on it."""
+        if not is_of_full_disk(f"{error.message} {error.hint}"):
+            return error
+        return EngineError(
+            f"{self.variant.engine} cannot start, for its disk is full: {error.message}",
+            hint=f"free space in {self._claim.path.parent}, or set LOADSTONE_SCRATCH to another"
+            " folder",
+        )
 
     def _new(self, held: Sequence[int]) -> Worker:
         seam, name = self._benchmark.seam, self.variant.name

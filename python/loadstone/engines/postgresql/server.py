@@ -209,7 +209,10 @@ class PrivateServer:
         )
         if done.returncode != 0:
             words = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
-            raise EngineError(f"initdb failed in {self.home}: {words}", hint="is the disk full?")
+            raise EngineError(
+                f"initdb failed in {self.home}: {words}",
+                hint="a new server takes some 40 MB: is the disk full?",
+            )
         if self._apart is not None:
             # Admit the machine at the other end of the cable, and nobody else.
             with (self.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
