@@ -254,7 +254,6 @@ def test_the_terms_are_the_contracts(client: Client) -> None:
         assert terms["setting.synchronous_commit"] == commit
 
 
-@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
 @pytest.mark.parametrize(("engine", "values"), [lack[:2] for lack in program.LACKS])
 def test_values_that_the_program_lacks_are_a_gap_of_the_plan_and_of_the_engine(
     engine: str, values: tuple[tuple[str, str], ...], tmp_path: Path
@@ -268,6 +267,7 @@ def test_values_that_the_program_lacks_are_a_gap_of_the_plan_and_of_the_engine(
     client.remove()
 
 
+@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
 def test_a_tactic_that_is_not_declared_is_refused(client: Client) -> None:
     for tactics in ("swiftness=5", *(f"{name}=swift" for name in client.capabilities.tactics)):
         known = frozenset((*client.capabilities.tactics, "swiftness"))

@@ -1,4 +1,4 @@
-"""What a plan accepts, the engine opens: over drawn combinations of all its tactics."""
+"""An engine opens with all that a plan accepts: over drawn combinations of its tactics."""
 
 import random
 from collections.abc import Collection, Iterable, Iterator

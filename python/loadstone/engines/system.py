@@ -188,7 +188,7 @@ class System(ABC):
 
     @classmethod
     def _or_a_setting(cls, name: str) -> str:
-        """How a setting of the engine's own is named, where it takes settings."""
+        """The end of a hint: the name of a setting of the engine's own, where it takes any."""
         if not cls.takes_settings:
             return ""
         return f"; or write {SETTING}{name[:40]} for a setting of the engine's own"

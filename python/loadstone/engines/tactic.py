@@ -116,7 +116,7 @@ class Tactic:
         return value
 
     def _sizes_hint(self, value: str, kinds: Sequence[str]) -> str:
-        """How a size is written, for one in units that are not taken: `1MB`, `64k`."""
+        """The way to write a size that is given in units which are not taken: `1MB`, `64k`."""
         size = _OTHER_UNITS.fullmatch(value)
         if size is None or "<bytes>" not in kinds:
             return ""
