@@ -4,7 +4,6 @@ The engine sends its statements through the one session here; a client has sessi
 uses this one to set up and to look after the server.
 """
 
-import re
 import secrets
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from psycopg import sql
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
-from loadstone.engines.postgresql import other_driver, own_settings
+from loadstone.engines.postgresql import data_folder, other_driver, own_settings
 from loadstone.engines.postgresql.reading import (
     only_read,
     query_alone,
@@ -74,9 +73,9 @@ class Instance:
         self._asked: frozenset[str] = frozenset()
         self._gaps: dict[str, str] = {}
         self.as_it_stands = False
+        """Whether it reads the tables of the user's own, and has no schema there."""
         self.users_text = False
         """Whether queries are the user's, on a server of theirs."""
-        """Whether it reads the tables of the user's own, and has no schema there."""
 
     def start(
         self,
@@ -270,14 +269,8 @@ class Instance:
         """Tables, indexes and TOAST of our schema; of tables as they stand, the whole database."""
         if self.as_it_stands:
             return self._database_bytes()
-        query = (
-            "SELECT coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::int8"
-            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE n.nspname = %s AND c.relkind = 'r'"
-        )
         with self.errors("cannot read the size"):
-            row = self.connection.execute(query, (self.schema.name,)).fetchone()
-        return int(row[0]) if row else 0
+            return self.schema.size_bytes(self.connection)
 
     def _database_bytes(self) -> int:
         query = "SELECT pg_catalog.pg_database_size(pg_catalog.current_database())"
@@ -290,17 +283,7 @@ class Instance:
     def not_data(self) -> Mapping[Path, str]:
         """The private server's files that no session of ours reads. Two thirds of all
         files are its template databases'."""
-        if self.server is None:
-            return {}
-        databases = self.server.data / "base"
-        ours = (self._folder, "pgsql_tmp")
-        others = [path for path in _inside(databases) if path.name not in ours]
-        return {
-            self.server.log: "the server's words, which it never reads",
-            self.server.home / "socket": "the server's socket and its lock, perhaps on a tmpfs",
-            self.server.data / "pg_wal": "the log, which only a start after a crash reads",
-            **dict.fromkeys(others if self._folder else (), "a database of the server's own"),
-        }
+        return {} if self.server is None else data_folder.not_data(self.server, self._folder)
 
     def processes(self) -> Sequence[int]:
         """The private server's postmaster, parent of all its processes."""
@@ -422,14 +405,9 @@ class Instance:
         return found != self._of_start
 
     def _read_folder(self, connection: Connection) -> None:
-        if self._folder:
-            return
-        query = (
-            "SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
-        )
-        with self.errors("cannot read the catalog"):
-            (oid,) = connection.execute(query).fetchone() or ("",)
-        self._folder = str(oid)
+        if not self._folder:
+            with self.errors("cannot read the catalog"):
+                self._folder = data_folder.of_database(connection)
 
     def _launched(self, server: PrivateServer) -> Connection:
         error = EngineError("never tried")
@@ -484,14 +462,3 @@ def _password(password: str) -> sql.Composed:
 def _of_start(tactics: Mapping[str, str]) -> dict[str, str]:
     """The settings that a private server cannot take while it runs."""
     return {"place": tactics["place"], **server_settings(tactics)}
-
-
-def is_relation(path: Path) -> bool:
-    """Whether a file of the data folder is a relation's or an index's that was made after `initdb`
-    (`FirstNormalObjectId` of access/transam.h): `base/5/16391.1`, `base/5/16391_vm`."""
-    number = re.match(r"\d+", path.name)
-    return path.parent.parent.name == "base" and number is not None and int(number[0]) >= 16384
-
-
-def _inside(folder: Path) -> Sequence[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []

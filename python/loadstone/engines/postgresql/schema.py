@@ -136,6 +136,16 @@ class Schema(Space):
         except psycopg.errors.DependentObjectsStillExist as error:
             raise self._kept((error.diag.message_detail or str(error)).splitlines()) from None
 
+    def size_bytes(self, connection: Connection) -> int:
+        """Tables, indexes and TOAST of ours. Raises psycopg's errors."""
+        query = (
+            "SELECT coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::int8"
+            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = %s AND c.relkind = 'r'"
+        )
+        row = connection.execute(query, (self.name,)).fetchone()
+        return int(row[0]) if row else 0
+
     def tables(self, connection: Connection) -> list[str]:
         """Our tables."""
         return [str(row[0]) for row in connection.execute(_TABLES, (self.name,)).fetchall()]

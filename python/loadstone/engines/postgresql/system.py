@@ -14,7 +14,8 @@ from loadstone.engines.postgresql.binaries import (
     require_programs,
     require_server,
 )
-from loadstone.engines.postgresql.instance import Connection, Instance, is_relation
+from loadstone.engines.postgresql.data_folder import is_relation
+from loadstone.engines.postgresql.instance import Connection, Instance
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
 from loadstone.engines.postgresql.schema import Schema
