@@ -1,5 +1,6 @@
 """Combinations that can never be measured are refused by the plan, with what to change."""
 
+import apsw
 import pytest
 
 from loadstone.errors import InputError
@@ -53,6 +54,11 @@ def test_a_plan_refuses_what_no_run_could_open(
 ])  # fmt: skip
 def test_a_plan_takes_what_differs_in_one_value(benchmark: str, variant: str) -> None:
     plan_from({"benchmark": benchmark, "on": [variant]}, None)
+
+
+def test_a_plan_sets_no_limit_of_its_own_process() -> None:
+    plan_from({"benchmark": "wisconsin", "on": ["sqlite?set.hard_heap_limit=100000000"]}, None)
+    assert apsw.hard_heap_limit(-1) == 0
 
 
 def test_a_gap_stays_a_gap_where_another_variant_has_something_to_measure() -> None:

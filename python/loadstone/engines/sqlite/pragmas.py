@@ -30,6 +30,9 @@ OF_FILE = (
 OF_LOADED = frozenset({"application_id", "auto_vacuum", "encoding", "page_size", "user_version"})
 """Those by which a file looks otherwise ever after."""
 
+OF_PROCESS = frozenset({"hard_heap_limit", "soft_heap_limit"})
+"""Those that every connection of a process notices: a plan, whose process lives on, tries none."""
+
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "synchronous": ("off", "normal", "full", "extra"),
     "temp_store": ("default", "file", "memory"),
@@ -51,6 +54,8 @@ def check(name: str, value: str, *, ours: bool) -> None:
 def check_value(name: str, value: str) -> None:
     """Raise `InputError` for a value that this SQLite does not take, by setting it in a file of
     its own. Whatever keeps that from being tried is for the engine's start to report."""
+    if name in OF_PROCESS:
+        return
     if refusal := _refusal(name, value):
         raise InputError(refusal.message, hint=refusal.hint)
 
