@@ -20,7 +20,7 @@ from desk import Desk
         ),
         (
             ("run", "--budget", "--temperature", "cold"),
-            "this plan has none\n  hint: add --temperature warm, or leave out --budget",
+            "this plan has none\n  add --temperature warm, or leave out --budget",
             "Traceback",
         ),
         (("run", "--operation", "slect-1%"), "did you mean select-1%-heap", "known:"),
