@@ -80,7 +80,7 @@ def test_a_change_is_of_the_stored_table_and_of_no_other(text: str) -> None:
     assert (found.kind, found.target) == ("update", "own_t")
     tree = sql.parsed(found.text, "postgres", "s")
     assert sql.changed_by(tree) == "own_t"
-    assert {(one.db, one.name) for one in sql._tables(tree)} <= {("s", "own_t"), ("s", "own_u")}
+    assert {(one.db, one.name) for one in sql.each_table(tree)} <= {("s", "own_t"), ("s", "own_u")}
 
 
 def test_capitals_of_the_columns_of_an_insertion_are_the_file_s() -> None:
