@@ -130,9 +130,9 @@ def test_a_setting_that_a_server_does_not_take_is_reported_at_its_start(
     assert next(iter(dict(variant_of(text).tactics))).removeprefix("set.") in caught.value.message
 
 
-def test_a_value_that_sqlite_keeps_otherwise_is_refused() -> None:
+def test_a_value_that_sqlite_keeps_otherwise_is_refused(start: Start) -> None:
     with pytest.raises(InputError, match=r"not take '5000' for page_size: .* it has 4096"):
-        variant_of("sqlite?set.page_size=5000")
+        start("sqlite?set.page_size=5000")
 
 
 @pytest.mark.parametrize(
