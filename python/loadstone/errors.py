@@ -26,6 +26,10 @@ class InputError(LoadstoneError):
     """An argument, a plan file, a variant or a query text is wrong."""
 
 
+class NothingToMeasureError(InputError):
+    """Every cell of a plan is a gap."""
+
+
 class EngineError(LoadstoneError):
     """An engine could not be found, started, reached, loaded, or refused a statement."""
 

@@ -236,6 +236,13 @@ def test_a_choice_that_belongs_to_one_benchmark_is_refused(desk: Desk, arguments
     assert message in done.stderr
 
 
+def test_a_benchmark_that_is_nothing_but_gaps_is_left_out(desk: Desk):
+    done = desk.run("run", "--all", "--dry-run", "--on", "lode?prefetch=on")
+    assert done.returncode == 0, done.stderr
+    assert "oo7 is left out: there is nothing to measure, for every cell is a gap" in done.stderr
+    assert "oo1, one after the other" in done.stdout
+
+
 def test_a_dry_run_lists_every_benchmark(desk: Desk):
     done = desk.run("run", "--all", "--dry-run", "--on", "sqlite")
     assert done.returncode == 0, done.stderr

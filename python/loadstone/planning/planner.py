@@ -9,7 +9,7 @@ from typing import Any
 
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.capabilities import Capabilities
-from loadstone.errors import InputError
+from loadstone.errors import InputError, NothingToMeasureError
 from loadstone.plan.choices import DEFINED, Choices
 from loadstone.plan.earlier_names import operation_now
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, join_names
@@ -147,8 +147,8 @@ def _roles(
 
 
 def _check_gaps(cells: Sequence[Cell], subjects: Sequence[Variant]) -> None:
-    """Raise `InputError` where none of the `subjects`, the variants that are measured for their
-    own sake, can execute any of the operations."""
+    """Raise `NothingToMeasureError` where none of the `subjects`, the variants that are measured
+    for their own sake, can execute any of the operations."""
     own = {
         variant.name: Counter(cell.gap for cell in cells if cell.variant == variant.name)
         for variant in subjects
@@ -157,7 +157,7 @@ def _check_gaps(cells: Sequence[Cell], subjects: Sequence[Variant]) -> None:
         return
     most = {name: gaps.most_common(1)[0][0] for name, gaps in own.items() if gaps}
     shown = "; ".join(f"{name}: {gap}" for name, gap in [*most.items()][:GAPS_SHOWN])
-    raise InputError(
+    raise NothingToMeasureError(
         f"there is nothing to measure, for every cell is a gap: {shown}",
         hint="choose other operations, another engine, or another value of the tactic named",
     )

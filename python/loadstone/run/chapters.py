@@ -8,7 +8,7 @@ from typing import Any
 from loadstone import registry, secret
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
-from loadstone.errors import InputError
+from loadstone.errors import InputError, NothingToMeasureError
 from loadstone.plan.chapters import FOR_ALL, hash_of, read_chapters, refuse_own
 from loadstone.plan.plan import SAMPLES_MAX
 from loadstone.plan.written_choices import COMMAND_LINE, studied_only
@@ -53,7 +53,10 @@ def _planned(
             if not own["on"]:
                 say(f"loadstone: {benchmark.name} is left out: it has none of these engines")
                 continue
-        yield plan_from(own | _of_users(own, benchmark), None)
+        try:
+            yield plan_from(own | _of_users(own, benchmark), None)
+        except NothingToMeasureError as error:
+            say(f"loadstone: {benchmark.name} is left out: {error.message}")
 
 
 def _of_users(own: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
