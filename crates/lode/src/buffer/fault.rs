@@ -58,8 +58,8 @@ impl Buffer {
                 }
             } else if word.is_evicted() {
                 self.fault(page)?;
-            } else if !self.read_ahead.wait_for(page) {
-                wait.once();
+            } else {
+                wait.once_for(page);
             }
         }
     }
@@ -245,6 +245,7 @@ impl<'a> Claim<'a> {
         tactic.arrived(self.slot, self.page, ahead);
         self.buffer.state_of(self.page).publish(tactic.starts_on_second_chance(ahead));
         self.published = true;
+        self.buffer.arrivals.announce(self.page);
         Ok(())
     }
 }
@@ -253,6 +254,7 @@ impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if !self.published {
             self.buffer.abandon_claimed(self.slot, self.page);
+            self.buffer.arrivals.announce(self.page);
         }
     }
 }

@@ -11,6 +11,7 @@
 //! bytes a page that was ever read, 8 or 16 more with `lru` and `lru-2`) and the batches on their
 //! way to disk are not counted against the cap.
 
+mod arrivals;
 mod counters;
 mod evict;
 mod fault;
@@ -40,6 +41,7 @@ pub use self::lending::Frames;
 pub use self::prefetcher::Prefetcher;
 pub use self::write_back::WriteBack;
 
+use self::arrivals::Arrivals;
 use self::counters::Events;
 use self::fault::beyond;
 use self::frame_budget::FrameBudget;
@@ -107,6 +109,7 @@ pub struct Buffer {
     pages_max: PageNumber,
     huge: Huge,
     read_ahead: ReadAhead,
+    arrivals: Arrivals,
     cache_bytes: u64,
     events: Events,
 }
@@ -147,6 +150,7 @@ impl Buffer {
             tactic: Tactic::new(options.replacement, pages_max)?,
             huge: Huge::new(if options.huge_pages { pages } else { 0 }),
             read_ahead: ReadAhead::new(read_ahead_pages, budget.pages_max()),
+            arrivals: Arrivals::new(),
             budget,
             guards: OwnLine(AtomicUsize::new(0)),
             pinned: OwnLine(AtomicUsize::new(0)),
@@ -270,7 +274,7 @@ impl Buffer {
             } else if word.has_readers() {
                 return Err(LodeError::Pinned { page });
             } else if !word.is_readable() || word.is_pinned() {
-                wait.once();
+                wait.once_for(page);
             }
         }
     }
@@ -373,6 +377,16 @@ impl<'a> Wait<'a> {
         let spins = self.rounds < SPINS_MAX;
         self.rounds += u32::from(spins);
         let_others_run(spins);
+    }
+
+    /// The same for who wants that page; where another reads it from disk, and it did not come
+    /// while this thread spun, return when that has ended.
+    fn once_for(&mut self, page: PageNumber) {
+        self.once();
+        let is_coming = || self.buffer.state_of(page).load().is_coming();
+        if self.rounds == SPINS_MAX && is_coming() {
+            self.buffer.arrivals.wait(page, is_coming);
+        }
     }
 }
 

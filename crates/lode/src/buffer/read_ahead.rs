@@ -178,20 +178,6 @@ impl ReadAhead {
         None
     }
 
-    /// Somebody wants a page that another has: if a prefetcher's thread is reading it, return when
-    /// it may be there. `false`, and at once, if none is.
-    pub(super) fn wait_for(&self, page: PageNumber) -> bool {
-        if !self.has_prefetcher.load(Ordering::Relaxed) {
-            return false;
-        }
-        let work = self.lock();
-        let is_coming = work.under_way.iter().any(|run| run.contains(&page));
-        if is_coming {
-            drop(self.done.wait(work).expect(UNPOISONED));
-        }
-        is_coming
-    }
-
     /// Forget all streams, and return when nothing is on its way.
     pub(super) fn rest(&self) {
         if !self.is_on() {

@@ -27,7 +27,7 @@ impl Buffer {
                     return Some(seen);
                 }
             }
-            wait.once();
+            wait.once_for(page);
         }
     }
 
@@ -93,7 +93,7 @@ impl Buffer {
             if state.latch(word, false) {
                 return true;
             }
-            wait.once();
+            wait.once_for(page);
         }
     }
 }

@@ -42,7 +42,8 @@ const LATCHED: u64 = 1 << 0;
 pub(super) const SECOND_CHANCE: u64 = 1 << 1;
 /// In memory the page is newer than on disk.
 const DIRTY: u64 = 1 << 2;
-/// Nobody may latch the page for now; reading is free.
+/// Nobody may latch the page for now; reading is free. Of a latched page: it is being read from
+/// disk.
 const PINNED: u64 = 1 << 3;
 /// One reader's pin; the bits from here to [`READABLE`] count them.
 const PIN_ONE: u64 = 1 << 4;
@@ -115,6 +116,11 @@ impl Word {
         self.0 & (READABLE | LATCHED) == 0
     }
 
+    /// Owned by a thread that reads it from disk.
+    pub(super) const fn is_coming(self) -> bool {
+        self.0 & (LATCHED | PINNED) == LATCHED | PINNED
+    }
+
     pub(super) const fn is_on_second_chance(self) -> bool {
         self.0 & SECOND_CHANCE != 0
     }
@@ -174,7 +180,7 @@ impl<A: Atomic> State<'_, A> {
     /// Own an evicted page, to read it from disk.
     pub(super) fn claim(self) -> bool {
         let word = self.load();
-        word.is_evicted() && self.own(word, word.0 | LATCHED)
+        word.is_evicted() && self.own(word, word.0 | LATCHED | PINNED)
     }
 
     /// Own a readable page that nobody has pinned, not even to read it, if the word is still

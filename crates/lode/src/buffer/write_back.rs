@@ -109,7 +109,7 @@ impl Buffer {
             if word.is_evicted() || (word.is_readable() && !word.is_pinned()) {
                 return;
             }
-            wait.once();
+            wait.once_for(page);
         }
     }
 

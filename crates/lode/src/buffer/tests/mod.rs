@@ -1,5 +1,6 @@
 //! The buffer over a disk in memory that says what was asked of it.
 
+mod arrivals;
 mod contents;
 mod eviction;
 mod failures;
