@@ -14,6 +14,7 @@ const WANTED: PageNumber = 7;
 /// Beyond it a thread that should sleep does not.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+#[expect(clippy::disallowed_methods, reason = "a deadline for what does not come measures nothing")]
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
