@@ -1,0 +1,192 @@
+"""Tests 8 and 10 (Simon, 1985): every case of the paper's table with one user, on one disk, on two
+that share a controller's bandwidth, and on two with a bandwidth each.
+
+    python selfbench/mirrors.py [--bandwidth 20] [--rounds 7]
+
+`loadstone run idm` times its statements on relations that are loaded; the paper timed loading a
+relation and making its indexes, too. Here tenktup is copied into SQLite and into lode, whose files
+are on a file system over one or two devices (`volume` of `loadstone tactics sqlite`), and then
+counted, indexed, copied, replaced and clustered. Before each step the engine is stopped and its
+files are evicted, which is checked; each step ends when its change is durable. The kinds of disks
+come in another order in each round. Needs root, loop devices and btrfs-progs.
+"""
+
+import argparse
+import random
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from statistics import median
+
+import pyarrow as pa
+
+from loadstone._core import RelationStream, attributes, clock_ns, interval_of_median
+from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.lode.engine import LodeEngine
+from loadstone.machine.page_cache import evict_files
+from loadstone.machine.volume import MIRRORED, ONE, SHARED, Volume
+from loadstone.plan.variant import Variant
+
+KINDS = (ONE, SHARED, MIRRORED)
+EDITION = "1986"
+ROWS = 10_000
+CACHE_BYTES = 1 << 20
+"""The IDM had 450 pages of 2 KiB."""
+ATTEMPTS = 20
+"""Of eviction: a page that the file system still writes stays until it has."""
+RANGE = "range of t is tenktup "
+LODE = {
+    "scan": RANGE + "retrieve (c = count(t.unique1))",
+    "non-clustered index": "index on tenktup is byunique1 (unique1)",
+    "retrieve into": RANGE + "retrieve into copied (t.all)",
+    "replace": RANGE + "replace t (two = t.two)",
+    "clustered index": "modify tenktup to btree on unique2",
+}
+"""The paper's statements, in an order in which each finds what it needs: replace has the
+non-clustered index to keep, and the clustered one builds the relation anew."""
+
+
+def relation() -> pa.RecordBatchReader:
+    """tenktup, anew each time."""
+    return pa.RecordBatchReader.from_stream(RelationStream("idm", EDITION, "tenktup", ROWS))
+
+
+def columns() -> list[tuple[str, str]]:
+    """Its attributes, with their types."""
+    return list(attributes("idm", EDITION, "tenktup"))
+
+
+def timed(act: Callable[[], object]) -> float:
+    """The time of a step, in ms."""
+    begin_ns = clock_ns()
+    act()
+    return (clock_ns() - begin_ns) / 1e6
+
+
+def evicted(folder: Path) -> None:
+    """No page of an engine that was stopped is in memory; ends the script where some stays."""
+    for _ in range(ATTEMPTS):
+        evidence = evict_files([folder], engine_dead=True)
+        if evidence.proved:
+            return
+    raise SystemExit(f"not cold in {folder}: {evidence.reason}")
+
+
+def of_sqlite(folder: Path) -> Iterator[tuple[str, float]]:
+    """Each case on SQLite, synchronous=FULL with a rollback journal."""
+    listed = ", ".join(
+        f"{name} {'text' if kind.startswith('c') else 'integer'}" for name, kind in columns()
+    )
+    rows = [tuple(row.values()) for row in relation().read_all().to_pylist()]
+    copy_in = f"insert into tenktup values ({', '.join('?' * len(columns()))})"
+    steps: dict[str, Sequence[str]] = {
+        "copy in": (f"create table tenktup ({listed})",),
+        "scan": ("select count(unique1) from tenktup",),
+        "non-clustered index": ("create index byunique1 on tenktup (unique1)",),
+        "retrieve into": ("create table copied as select * from tenktup",),
+        "replace": ("update tenktup set two = two",),
+        "clustered index": (
+            f"create table clustered ({listed}, primary key (unique2)) without rowid",
+            "insert into clustered select * from tenktup order by unique2",
+        ),
+    }
+    file = folder / "paper.sqlite"
+    for case, texts in steps.items():
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            for pragma in ("journal_mode = delete", "synchronous = full",
+                           f"cache_size = -{CACHE_BYTES >> 10}"):  # fmt: skip
+                connection.execute(f"pragma {pragma}").fetchall()
+
+            def act(
+                connection: sqlite3.Connection = connection,
+                case: str = case,
+                texts: Sequence[str] = texts,
+            ) -> None:
+                connection.execute("begin")
+                for text in texts:
+                    connection.execute(text).fetchall()
+                if case == "copy in":
+                    connection.executemany(copy_in, rows)
+                connection.execute("commit")
+
+            yield case, timed(act)
+        evicted(folder)
+
+
+def of_lode(folder: Path) -> Iterator[tuple[str, float]]:
+    """Each case on lode, through the file system's cache."""
+    engine = LodeEngine(Variant("lode", (("cache", str(CACHE_BYTES)),)), folder, "mirrors")
+    own = tuple(Attribute(*pair) for pair in columns())
+    engine.start()
+    yield "copy in", timed(lambda: engine.load(Table("tenktup", own), relation()))
+    for case, text in LODE.items():
+        engine.stop()
+        evicted(folder)
+        engine.start()
+        execute = engine.fetch if case == "scan" else engine.run
+        yield case, timed(lambda execute=execute, text=text: execute(text))
+    engine.remove()
+
+
+ENGINES = {"sqlite": of_sqlite, "lode": of_lode}
+
+
+@contextmanager
+def disks(folder: Path, kind: str, bandwidth: str) -> Iterator[Path]:
+    """A folder on disks of that kind."""
+    folder.mkdir()
+    volume = Volume(folder, disk_bytes=512 << 20)
+    try:
+        volume.use(kind, bandwidth)
+        if volume.reported() != (kind, bandwidth):
+            raise SystemExit(f"asked for {kind} with {bandwidth}, got {volume.reported()}")
+        yield folder
+    finally:
+        volume.end()
+
+
+def main() -> None:
+    """Measure each case on each kind of disks, round by round."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--bandwidth", default="20", help="million bytes a second of each disk")
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    draw = random.Random(1985)
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    with ExitStack() as stack:
+        scratch = tempfile.TemporaryDirectory(prefix="loadstone-mirrors-", dir="/var/tmp")
+        root = Path(stack.enter_context(scratch))
+        places = {
+            kind: stack.enter_context(disks(root / kind, kind, arguments.bandwidth))
+            for kind in KINDS
+        }
+        for number in range(arguments.rounds):
+            for kind in draw.sample(KINDS, len(KINDS)):
+                for engine, cases in ENGINES.items():
+                    folder = places[kind] / f"{engine}-{number}"
+                    folder.mkdir()
+                    for case, time_ms in cases(folder):
+                        times = found.setdefault((engine, case), {})
+                        times.setdefault(kind, []).append(time_ms)
+                    for file in sorted(folder.rglob("*")):
+                        file.unlink()
+    for (engine, case), times in found.items():
+        print(reported(engine, case, times))
+
+
+def reported(engine: str, case: str, times: dict[str, list[float]]) -> str:
+    """One line of the table: medians, and what each round's pair says of the second disk."""
+    medians = " ".join(f"{median(times[kind]):8.1f} ms" for kind in KINDS)
+    ratios = []
+    for kind in (SHARED, MIRRORED):
+        pairs = [two / one for one, two in zip(times[ONE], times[kind], strict=True)]
+        typical, low, high = interval_of_median(pairs)
+        bounds = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+        ratios.append(f"{kind} {typical:.2f}{bounds}")
+    return f"{engine:7} {case:20} {medians}   over one disk: {', '.join(ratios)}"
+
+
+if __name__ == "__main__":
+    main()
