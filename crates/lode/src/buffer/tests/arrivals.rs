@@ -1,4 +1,4 @@
-//! Who wants a page that another reads from disk sleeps until that read has ended.
+//! A thread that wants a page which another reads from disk sleeps until that read has ended.
 
 use std::sync::Arc;
 use std::thread;
