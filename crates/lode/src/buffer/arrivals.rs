@@ -29,22 +29,22 @@ impl Arrivals {
         Self(array::from_fn(|_| OwnLine(Place::default())))
     }
 
-    /// Return when the page is no longer on its way, which [`Self::announce`] must follow.
+    /// Return when the page is no longer on its way, which [`Self::wake`] must follow.
     pub(super) fn wait(&self, page: PageNumber, is_coming: impl Fn() -> bool) {
         let place = self.place(page);
         place.waiting.fetch_add(1, Ordering::Relaxed);
         // Either this thread sees that the read has ended, or who ends it sees that somebody waits.
         fence(Ordering::SeqCst);
-        let mut held = place.lock.lock().expect(UNPOISONED);
+        let mut guard = place.lock.lock().expect(UNPOISONED);
         while is_coming() {
-            held = place.ended.wait(held).expect(UNPOISONED);
+            guard = place.ended.wait(guard).expect(UNPOISONED);
         }
-        drop(held);
+        drop(guard);
         place.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The read of a page has ended, as its state word has it already.
-    pub(super) fn announce(&self, page: PageNumber) {
+    pub(super) fn wake(&self, page: PageNumber) {
         fence(Ordering::SeqCst);
         let place = self.place(page);
         if place.waiting.load(Ordering::Relaxed) > 0 {

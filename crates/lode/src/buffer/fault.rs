@@ -245,7 +245,7 @@ impl<'a> Claim<'a> {
         tactic.arrived(self.slot, self.page, ahead);
         self.buffer.state_of(self.page).publish(tactic.starts_on_second_chance(ahead));
         self.published = true;
-        self.buffer.arrivals.announce(self.page);
+        self.buffer.arrivals.wake(self.page);
         Ok(())
     }
 }
@@ -254,7 +254,7 @@ impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if !self.published {
             self.buffer.abandon_claimed(self.slot, self.page);
-            self.buffer.arrivals.announce(self.page);
+            self.buffer.arrivals.wake(self.page);
         }
     }
 }

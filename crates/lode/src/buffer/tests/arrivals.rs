@@ -32,8 +32,8 @@ fn want_together(disk: &Arc<TestDisk>, buffer: &Buffer) -> [Result<()>; 4] {
         buffer.peek(WANTED, |_| ());
         Ok(())
     };
-    // No read ends while this is held.
-    let held = disk.bytes.lock().unwrap();
+    // No read ends until this is dropped.
+    let blocked = disk.bytes.lock().unwrap();
     thread::scope(|scope| {
         let first = scope.spawn(read);
         let is_read = || disk.calls.lock().unwrap().contains(&Call::Read(WANTED, 1));
@@ -41,7 +41,7 @@ fn want_together(disk: &Arc<TestDisk>, buffer: &Buffer) -> [Result<()>; 4] {
         let others = [scope.spawn(read), scope.spawn(latch), scope.spawn(peek)];
         let all_sleep = || buffer.arrivals.waiting(WANTED) == others.len();
         wait_until("some thread does not sleep", all_sleep);
-        drop(held);
+        drop(blocked);
         let [read, latch, peek] = others;
         [first, read, latch, peek].map(|thread| thread.join().unwrap())
     })
