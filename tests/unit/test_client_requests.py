@@ -7,9 +7,11 @@ import pytest
 
 from loadstone import _core
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
+from loadstone.benchmarks.oo7.benchmark import Oo7Benchmark
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import (
     Block,
+    ImportState,
     Load,
     LookUp,
     Loop,
@@ -18,6 +20,7 @@ from loadstone.protocol.messages import (
     StoredAt,
     Variation,
 )
+from loadstone.protocol.wire import numbered, to_line, to_reply
 from loadstone.worker.client_requests import ClientRequests
 
 PARTS = 200
@@ -67,6 +70,19 @@ def test_a_database_that_another_worker_left_is_loaded_again(tmp_path) -> None:
     worker.load(Load(LOCAL))
     assert contents(worker, LOCAL) == SCAN
     worker.remove()
+
+
+def test_a_successor_goes_on_with_the_program_of_the_same_benchmark(tmp_path) -> None:
+    """A block names measures, and no database: the next process of a study learns it so."""
+    stored = StoredAt("oo7", "1993-3", 2_000, Oo7Benchmark().stored_relations("1993-3")[0])
+    first = worker_in(tmp_path)
+    first.load(Load(stored))
+    state = to_reply(numbered(to_line(1, first.export_state()))[1])
+    second = worker_in(tmp_path)
+    second.import_state(ImportState(state))
+    seen = second.client.measure("T2a", 1)
+    assert (seen.visits, seen.checksum) == _core.Oo7Oracle(2_000).answer("T2a", 1)
+    second.remove()
 
 
 def test_readers_and_writers_at_once_are_reported_apart(tmp_path) -> None:

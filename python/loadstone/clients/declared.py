@@ -44,7 +44,7 @@ def opened(
     library: str | None = None,
 ) -> _core.Client:
     """The program in Rust of a database that was taken, with an engine at the other side of its
-    seam. Where none is expected, of the first program that has the tactics' values."""
+    seam. Where none is expected, of the first program that can open what is there."""
     if database is NONE:
         return _opened_by_any(engine, address, tactics, library)
     client: _core.Client = program_of(database, engine).opened(
@@ -56,7 +56,7 @@ def opened(
 def _opened_by_any(
     engine: str, address: str, tactics: Sequence[tuple[str, str]], library: str | None
 ) -> _core.Client:
-    first: _core.ClientGapError | None = None
+    first: _core.ClientError | None = None
     for program in PROGRAMS:
         if engine in program.ENGINES:
             try:
@@ -64,8 +64,9 @@ def _opened_by_any(
                     program.NONE, engine, address, tactics, library
                 )
                 return client
-            except _core.ClientGapError as gap:
-                first = first or gap
+            except _core.ClientError as error:
+                # A gap, or the tables of another benchmark's program.
+                first = first or error
     raise first or UnsupportedError(f"{engine}: it has no program")
 
 

@@ -175,9 +175,11 @@ class Calibrated(Reply, frozen=True):
 
 
 class State(Reply, frozen=True):
-    """The state that a successor need not find out again: statements already translated."""
+    """The state that a successor need not find out again: statements already translated, and the
+    database that a client program was last asked for."""
 
     translated: dict[str, Statement] = {}
+    stored: StoredAt | None = None
 
 
 class Loaded(Reply, frozen=True):

@@ -28,6 +28,9 @@ class ClientRequests(Requests):
     _expected: ProgramDatabase | None = None
     """The database of the latest request."""
 
+    _stored: StoredAt | None = None
+    """The same, as it was requested."""
+
     _fresh = True
     """Whether the engine was started, or loaded, and nothing measured since."""
 
@@ -51,6 +54,12 @@ class ClientRequests(Requests):
     def terms(self) -> messages.TermsReported:
         """As every worker; the terms include what is documented of the engine."""
         return messages.TermsReported({**self.client.documented(), **super().terms().terms})
+
+    def import_state(self, request: messages.ImportState) -> Done:
+        """The program of the same database: a block does not name it."""
+        if request.state.stored is not None:
+            self._expect(request.state.stored)
+        return Done()
 
     def load(self, request: messages.Load) -> messages.Loaded:
         """The whole database at once."""
@@ -132,8 +141,11 @@ class ClientRequests(Requests):
             stored.edition, stored.item.relation, stored.rows
         )
         self.client.expect(database)
-        self._expected = database
+        self._expected, self._stored = database, stored
         return database
+
+    def _state(self) -> messages.State:
+        return messages.State(stored=self._stored)
 
     def _timer(self) -> ClientTimer:
         return ClientTimer(self.client, self._mark, fresh=self._fresh)
