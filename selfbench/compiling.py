@@ -29,8 +29,11 @@ def compiled(runner: Runner, operation: Operation) -> tuple[int, list[float]]:
     for variation in range(len(operation.texts)):
         before = runner.engine.work()
         runner.run(operation, variation)
-        work = runner.engine.work().since(before)
+        after = runner.engine.work()
         runner.clear(operation, variation)
+        if before is None or after is None:
+            raise SystemExit("this engine does not count its work")
+        work = after.since(before)
         if work.functions_compiled:
             functions = max(functions, work.functions_compiled)
             took_ms.append(work.compile_ns / 1e6)

@@ -17,6 +17,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -126,7 +127,7 @@ def of_lode(folder: Path) -> Iterator[tuple[str, float]]:
         evicted(folder)
         engine.start()
         execute = engine.fetch if case == "scan" else engine.run
-        yield case, timed(lambda execute=execute, text=text: execute(text))
+        yield case, timed(partial(execute, text))
     engine.remove()
 
 

@@ -1,9 +1,9 @@
 """Test 5 (Simon, 1985): is nine tenths of SET 44 what an accelerator saves?
 
     loadstone run idm --budget --temperature warm --on 'lode?disk=buffered&profile=idm-nodac' \
-        --on 'lode?disk=buffered&profile=idm-dac' --operation count-long \
-        --operation count-long-with-s --operation count-one --operation count-prefix \
-        --operation count-either --record set44.loadstone
+        --on 'lode?disk=buffered&profile=idm-dac' --operation 'count-*' \
+        --operation append-word --operation replace-word --operation replace-all-with-s \
+        --record set44.loadstone
     python selfbench/set44.py set44.loadstone
 
 SET 44 was the time in which the database processor did the accelerator's work. Here that is the
