@@ -1,10 +1,11 @@
 """Users of a workload on PostgreSQL beside `pgbench`: its own scripts on the same server, tables
-and socket, as many clients, alternately; statements as text (`pgbench -M simple`, its default).
+and socket, as many clients, alternately; statements as text (`pgbench -M simple`) and parsed once
+(`prepared`).
 
 Ours are the users of `loadstone run … --users`: threads of the program in Rust. pgbench has as many
 threads, or two, which poll several connections each. Client CPU is user and system time of a whole
-process; of pgbench's, what it takes to start is taken off. pgbench draws parameters for each
-transaction, ours go round 1,000 texts that were drawn before.
+process; of pgbench's, what it takes to start is taken off. Both draw parameters for each
+transaction.
 
     python selfbench/pgbench.py [ROUNDS] [SECONDS]
 """
@@ -22,18 +23,17 @@ from pathlib import Path
 
 from clients import interval, verdict
 
-from loadstone._core import StatementUsers, interval_of_paired_ratio
+from loadstone._core import Drawing, StatementUsers, interval_of_paired_ratio
 from loadstone.engines.postgresql.binaries import binaries, server_account
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.plan.variant import Variant
+from loadstone.worker.drawing import apart
 from loadstone.workload import pgbench, script
-from loadstone.workload.parameters import filled
+from loadstone.workload.parameters import filled, given, marked
 
 CLIENTS = (1, 8, 32)
 SCRIPTS = ("select-only", "tpcb-like")
-MODES = ("simple",)
-"""Prepared, ours would keep a plan for each of the texts, and pgbench one with parameters."""
-VARIATIONS = 1_000
+MODES = ("simple", "prepared")
 CPU_MOST = 1.1
 
 
@@ -64,21 +64,22 @@ class Sides:
     def ours(self, name: str, mode: str, clients: int) -> Rate:
         """Users in Rust."""
         reported = pgbench.script_of(pgbench.BUILT_IN[name], name)
-        texts = filled(reported.text, "postgres", pgbench.variables_in(reported),
-                       reported.values(1983, name, 1, name), VARIATIONS, name)  # fmt: skip
-        asked = [
-            (script.split(text, "postgres", name), 1 if name == "select-only" else None)
-            for text in texts
-        ]
+        draws = reported.draws(1983, name, 1, name)
+        (first,) = filled(reported.text, "postgres", draws, 1, name)
+        asked = script.split(first, "postgres", name), 1 if name == "select-only" else None
+        marked_text, markers = marked(reported.text, "postgres", draws)
+        texts = [apart(step, markers) for step in script.split(marked_text, "postgres", name)]
+        literals: list[list[str]] = [[] for _ in draws]
+        shape = (1, [given(draw) for draw in draws], literals, texts)
         address, begin = self._engine.instance.begin_of_another()
         users = StatementUsers.postgresql(address, begin, mode == "prepared")
-        elapsed_ns, tally, failed, reason, wrong, work = users.ask(
-            clients, asked, round(self._seconds * 1e9)
-        )
-        if failed or wrong:
-            raise SystemExit(f"{name}: {failed} failed, {wrong}: {reason}")
-        cpu_ns = work[0] or 0
-        return Rate(tally.completed / elapsed_ns * 1e9, cpu_ns / 1e3 / tally.completed)
+        lasting_ns = round(self._seconds * 1e9)
+        found = users.ask(clients, [asked], lasting_ns, lasting_ns, drawing=Drawing(0, [shape]))
+        if found.failed or found.wrong:
+            raise SystemExit(f"{name}: {found.failed} failed, {found.wrong}: {found.reason}")
+        completed = found.tally.completed
+        cpu_ns = found.work[0] or 0
+        return Rate(completed / found.elapsed_ns * 1e9, cpu_ns / 1e3 / completed)
 
     def theirs(self, name: str, mode: str, clients: int, threads: int) -> Rate:
         """Its program, with so many threads."""

@@ -8,21 +8,21 @@ __version__: str
 build_profile: str
 
 __all__ = [
-    "Client", "ClientError", "ClientGapError", "IdleStates", "LodeBtree", "LodeConnection",
-    "LodeDatabase", "LodeHash", "LodeHeap", "LodeLinks", "LodeObjects", "LodeRemote", "LodeRows",
-    "LodeServer", "LodeStatement", "LodeStatementServer", "LodeTransaction", "Meter", "Oo1Oracle",
-    "Oo7Oracle", "Oracle", "QuelError", "RelationStream", "Sampler", "SpeedProbe",
-    "StatementUsers", "Tally", "__version__", "allocator",
-    "answer_of_rows", "answer_of_stream", "attributes", "build_profile", "built_and_late",
-    "called_bytes", "clock_cost_ns", "clock_ns", "clock_resolution_ns", "cpu_ns",
-    "disable_idle_states", "effective_samples", "evict", "export", "growth_exponent",
-    "intended_starts", "interval_of_median", "interval_of_paired_ratio", "io_bytes", "lode_connect",
-    "lode_mirror", "lode_profiles", "lode_tactics", "lode_tactics_of", "mapped_bytes",
-    "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_checksum", "oo7_client",
-    "oo7_engines", "oo7_inputs", "oo7_lacks", "oo7_measures", "oo7_rows", "outliers", "page_out",
-    "pretouch", "processor_times", "quel_format", "quel_parse", "reads_past_calls", "relations",
-    "resident_pages", "rvm_answer", "rvm_client", "rvm_engines", "rvm_inputs", "rvm_lacks",
-    "rvm_measures", "schedule", "spin_ns",
+    "Client", "ClientError", "ClientGapError", "Drawing", "IdleStates", "LodeBtree",
+    "LodeConnection", "LodeDatabase", "LodeHash", "LodeHeap", "LodeLinks", "LodeObjects",
+    "LodeRemote", "LodeRows", "LodeServer", "LodeStatement", "LodeStatementServer",
+    "LodeTransaction", "Meter", "Oo1Oracle", "Oo7Oracle", "Oracle", "QuelError", "RelationStream",
+    "Sampler", "SpeedProbe", "StatementUsers", "Tally", "Timeline", "UsersAsked", "__version__",
+    "allocator", "answer_of_rows", "answer_of_stream", "attributes", "build_profile",
+    "built_and_late", "called_bytes", "clock_cost_ns", "clock_ns", "clock_resolution_ns", "cpu_ns",
+    "disable_idle_states", "drawn_values", "effective_samples", "evict", "export",
+    "growth_exponent", "intended_starts", "interval_of_median", "interval_of_paired_ratio",
+    "io_bytes", "lode_connect", "lode_mirror", "lode_profiles", "lode_tactics", "lode_tactics_of",
+    "mapped_bytes", "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_checksum",
+    "oo7_client", "oo7_engines", "oo7_inputs", "oo7_lacks", "oo7_measures", "oo7_rows", "outliers",
+    "page_out", "pretouch", "processor_times", "quel_format", "quel_parse", "reads_past_calls",
+    "relations", "resident_pages", "rvm_answer", "rvm_client", "rvm_engines", "rvm_inputs",
+    "rvm_lacks", "rvm_measures", "schedule", "spin_ns",
 ]  # fmt: skip
 
 # --- datasets -----------------------------------------------------------------------------
@@ -224,11 +224,47 @@ class StatementUsers:
     def lode_server(path: str) -> StatementUsers: ...
     def ask(
         self, users: int, requests: list[tuple[list[str], int | None]], lasting_ns: int,
-        starts_ns: list[int] | None = None, last_ns: int = 0, servers: Sequence[int] = ...,
-    ) -> tuple[int, Tally, int, str, tuple[int, int] | None, tuple[int | None, ...]]:  # fmt: skip
+        interval_ns: int, starts_ns: list[int] | None = None, last_ns: int = 0,
+        servers: Sequence[int] = ..., drawing: Drawing | None = None,
+    ) -> UsersAsked:  # fmt: skip
         """Each goes round the requests: statements in order, rolled back where one fails, with so
-        many rows (None: not checked). A closed loop, or requests due at `starts_ns` that begin
-        until `last_ns`. Elapsed ns, tally, failed requests, why, (rows, expected), work."""
+        many rows (None: not checked); with a `drawing`, the t-th request of user u of U has the
+        number u + t U, and those beyond the requests are drawn. A closed loop, or requests due at
+        `starts_ns` that begin until `last_ns`."""
+
+@final
+class UsersAsked:
+    """The result of a loop: `failed` requests, the `reason` of the first, (rows, expected) of a
+    `wrong` answer, `work` as `Meter.read` has it, `intervals` as `Timeline` has them, how many
+    answers were `compared`, and (number, rows) of some that were drawn, `kept`."""
+
+    elapsed_ns: int
+    tally: Tally
+    failed: int
+    reason: str
+    wrong: tuple[int, int] | None
+    work: tuple[int | None, ...]
+    intervals: list[tuple[int, int, int, int, int]]
+    compared: int
+    kept: list[tuple[int, int]]
+
+_Draw = tuple[str, int, list[int], float, list[str]]
+_Shape = tuple[int, list[_Draw], list[list[str]], list[tuple[list[str], list[int]]]]
+
+@final
+class Drawing:
+    """Requests that are drawn by their numbers. `shapes`: each with its weight, its draws, of each
+    the literals of a `place` (of others none), and its texts: pieces, and between them draws."""
+
+    def __new__(cls, start: int, shapes: list[_Shape]) -> Self: ...
+    def texts(self, number: int) -> tuple[int, list[str]]:
+        """The shape of a request, and its texts. Raises `ValueError` where a value has none."""
+
+def drawn_values(draws: list[_Draw], first: int, count: int) -> list[list[int | float | str]]:
+    """The values of `count` requests from the first on. A draw is (kind, start, numbers, exponent,
+    words): `uniform` and `zipf` from the first number to the second, `sequence` from the first in
+    steps of the second, `place` of one of so many, a `pattern`, or a `program` of words:
+    numbers, `:PLACE` of a value before, `FUNCTION(COUNT`. Raises `ValueError`."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
     """The input of an iteration of a measure, for a client in Python: ids (look-up,
@@ -705,6 +741,17 @@ def growth_exponent(
     sizes: Sequence[float], times: Sequence[float]
 ) -> tuple[float, float | None] | None:
     """(slope, its standard error, if of more than two sizes) of log time over log size."""
+
+@final
+class Timeline:
+    """A loop over time: the requests that ended in each interval of that length."""
+
+    def __new__(cls, interval_ns: int) -> Self: ...
+    def add(self, ended_ns: int, latency_ns: int | None = None) -> None:
+        """Count one that ended so long after the begin; None: it failed."""
+    def intervals(self) -> list[tuple[int, int, int, int, int]]:
+        """(completed, failed, median, p99 and longest latency in ns) of each interval, up to the
+        last in which a request ended."""
 
 def intended_starts(
     seed: int, rate_per_s: float, duration_ns: int, model: str = "poisson"

@@ -98,6 +98,13 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
         # Where every variant names a database, a query without data asks the tables there.
         stands = bool(choices.on) and all("://" in name for name in choices.on)
         return benchmark_of(reading.of_one(choices.sql, choices.data, may_stand=stands), "sql")
+    from loadstone.workload.known import is_known
+
+    if is_known(choices.benchmark):
+        sizes = choices.rows or (None,)
+        if len(sizes) > 1:
+            raise InputError(f"{choices.benchmark} has one scale a run", hint="give --rows once")
+        return benchmark_of(reading.known_to_all(choices.benchmark, sizes[0]), choices.benchmark)
     from loadstone.workload.expected import with_stored
 
     workload = with_stored(reading.read_workload(choices.benchmark), choices.benchmark)
@@ -114,8 +121,9 @@ def benchmark_of_plan(plan: "Plan") -> "Benchmark":
 
 
 def is_path(name: str) -> bool:
-    """Whether a benchmark is named by the place of a workload's folder or file."""
-    return "/" in name or name in (".", "..") or name.endswith(".toml")
+    """Whether a benchmark is named by the place of a workload's folder or file, or as one that
+    others have made known: `sysbench:NAME`."""
+    return "/" in name or name in (".", "..") or name.endswith(".toml") or ":" in name
 
 
 def load_report(name: str) -> "type[Report]":

@@ -1,5 +1,7 @@
 """Scripts of several statements, and mixes: run one by one and by concurrent users, and checked."""
 
+import json
+
 import pytest
 from desk import Desk
 from workload_fixture import QUICK, statuses
@@ -64,6 +66,27 @@ def bank(desk: Desk, *statements: str, script: str = SCRIPT) -> None:
 TPCB = f'name = "tpcb"\npgbench = "tpcb.sql"\nvariations = 20\n{CHECKED}'
 MEASURED = ("--temperature", "warm", "--repeat", "2", "--rounds", "1", "--no-limits",
             "--no-overhead")  # fmt: skip
+
+
+def test_users_draw_anew_and_the_record_has_their_loops_over_time(desk: Desk) -> None:
+    bank(desk, 'name = "look"\npgbench = "select.sql"')
+    ran = desk.run("run", "./bank", "--on", "sqlite", *MEASURED, "--users", "2", "--loop-seconds",
+                   "0.2", "--ramp", "100..400", "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode in (0, 8), ran.stderr + ran.stdout
+    run = desk.read()
+    (drawn,) = run.plan.workload.statements[0].drawn
+    assert [draw.name for draw in drawn.draws] == ["scale", "aid"]
+    closed, opened = run.users
+    assert (closed.model, closed.status, opened.status) == ("closed", "ok", "ok")
+    assert sum(each[0] for each in closed.intervals) == closed.completed
+    assert 10 <= closed.compared < closed.completed
+    assert (opened.ramp[0], opened.ramp[-1], len(opened.ramp)) == (100.0, 400.0, 10)
+    assert "answers were compared" in ran.stdout
+    reported = desk.run("report", str(desk.record), "--format", "json")
+    (first, second) = json.loads(reported.stdout)["users"]
+    assert first["ramp_verdict"] is None
+    assert second["ramp_verdict"]["verdict"] in ("kept up", "undecided", "fell behind")
+    assert sum(each["completed"] for each in second["intervals"]) == second["completed"]
 
 
 @pytest.mark.slow

@@ -116,14 +116,14 @@ def test_an_answer_of_other_rows_fails_a_loop_in_rust_too(engine: Engine):
         pytest.skip("its users are in Python")
     loaded(engine)
     right = request(engine, 1)
-    due = (0, [0] * USERS, 1 << 60)
+    due = (0, 1, [0] * USERS, 1 << 60)
     with engine.users() as users:
-        *_, wrong, _ = users.ask(USERS, [([right.statement], 2)], *due)
+        wrong = users.ask(USERS, [([right.statement], 2)], *due).wrong
         assert wrong == (1, 2)
-        _, tally, failed, reason, _, _ = users.ask(USERS, [(["nonsense ("], 1)], *due)
-        assert failed == USERS
-        assert reason
-        assert tally.completed == 0
+        refused = users.ask(USERS, [(["nonsense ("], 1)], *due)
+        assert refused.failed == USERS
+        assert refused.reason
+        assert refused.tally.completed == 0
 
 
 @pytest.mark.parametrize("kind", [NullEngine, FixedEngine, StallingEngine])

@@ -9,8 +9,8 @@ import pytest
 from test_imports import PACKAGE, imports, package_files
 
 ROOM = "report/"
-DRAWN = ("axis", "charts", "drawing", "enhancement_chart", "history_page", "page_room",
-         "screen", "shades", "users_chart")  # fmt: skip
+DRAWN = ("axis", "charts", "drawing", "enhancement_chart", "history_page",
+         "over_time_chart", "page_room", "screen", "shades", "users_chart")  # fmt: skip
 """The modules that turn figures into pixels, characters and shades, or say how much fits a page:
 there arithmetic is drawing."""
 RANKED = ("sorted", "sort", "nlargest", "nsmallest")

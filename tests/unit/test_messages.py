@@ -151,7 +151,7 @@ def test_what_a_worker_finds_out_of_a_loop_is_a_part_of_a_point() -> None:
     point = fields_of(UsersPoint)
     found = fields_of(LoopFigures)
     assert set(point) - set(found) == {
-        "operation", "variant", "rows", "model", "users", "rate_per_s", "beside"
+        "operation", "variant", "rows", "model", "users", "rate_per_s", "beside", "ramp"
     }  # fmt: skip
     assert set(found) <= set(point)
 

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from report_fixture import make_run
+from test_over_time import ramped
 
 from loadstone.analysis.cold_warm import cold_warm
 from loadstone.analysis.growth import growth
+from loadstone.analysis.over_time import loops_over_time
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.summary import summarise
 from loadstone.analysis.user_points import UsersCurve
-from loadstone.report import charts
+from loadstone.report import charts, over_time_chart
 from loadstone.report.drawing import BAD, VARIABLES, decades, spread, svg_of, themed
 from loadstone.report.users_chart import throughput_curves
 
@@ -48,12 +50,15 @@ def all_charts() -> list[charts.Chart]:
     tables = comparisons(whole).tables
     lines = [line for line in growth(whole) if line.variant == "sqlite"]
     curves = [UsersCurve("look", "sqlite", 1_000, ((1, 90.0), (8, 170.0)), 180.0)]
+    loops = loops_over_time(ramped())
     cold, warm = (whole.largest_with(t) for t in ("cold", "warm"))
     return [
         *(charts.paper_table(table, whole.names) for table in tables),
         *(charts.paper_shape(table, whole.names) for table in tables[:3]),
         charts.growth_lines(lines, 0, charts.growth_domain(lines)),
         throughput_curves(curves, ("sqlite",), "tuples", scales=True),
+        over_time_chart.answered_over_time(loops, ("sqlite",)),
+        over_time_chart.slowest_over_time(loops, ("sqlite",)),
         charts.cold_and_warm(cold_warm(cold, warm, "duckdb"), "duckdb", 1),
     ]
 

@@ -44,7 +44,7 @@ VALUES = {
     "time_limit_s": st.floats(0.1, 1e4), "overhead": st.booleans(), "limits": st.booleans(),
     "disable_idle_states": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
     "rate_per_s": st.floats(1e-5, 1e5), "writers": st.integers(0, 256),
-    "loop_s": st.floats(1e-5, 300),
+    "loop_s": st.floats(1e-5, 300), "ramp": st.sampled_from(("1..2", "100..1000")),
 }  # fmt: skip
 """Of the choices of a run that are the same for every benchmark."""
 SWITCHES = {

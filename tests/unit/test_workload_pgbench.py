@@ -8,6 +8,7 @@ import pytest
 from loadstone.errors import InputError
 from loadstone.run.planned import plan_from
 from loadstone.workload import pgbench
+from loadstone.workload.parameters import values_of
 
 SELECT_ONLY = r"""-- as pgbench --show-script=select-only has it
 \set aid random(1, 100000 * :scale)
@@ -18,8 +19,8 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 def drawn(expression: str, number: int = 1, *before: str) -> list:
     lines = "\n".join(f"\\set {one}" for one in (*before, f"x {expression}"))
     script = pgbench.script_of(f"{lines}\nSELECT :x;", "w")
-    values = script.values(1, "s", 3, "w")
-    return [values(n)["x"] for n in range(number)]
+    draws = script.draws(1, "s", 3, "w")
+    return [values["x"] for values in values_of(draws, number, "w")]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ REFUSED = {
 def test_what_is_not_read_is_named(case: str) -> None:
     text, stated = REFUSED[case]
     with pytest.raises(InputError) as caught:
-        pgbench.script_of(text, "w").values(1, "s", 1, "w")(0)
+        pgbench.script_of(text, "w").draws(1, "s", 1, "w")
     assert stated in caught.value.message
 
 

@@ -6,7 +6,8 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    /// From one state to the next.
+    pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// The stream of a seed.
     pub const fn new(seed: u64) -> Self {

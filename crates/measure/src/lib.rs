@@ -19,6 +19,7 @@ pub mod speed_probe;
 pub mod spin;
 pub mod statistics;
 pub mod tally;
+pub mod timeline;
 pub mod work;
 
 use std::fs::{File, OpenOptions};

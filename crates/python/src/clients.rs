@@ -1,5 +1,6 @@
 //! The calling programs in Rust, and the oracles of their answers.
 
+mod drawing;
 mod inputs;
 mod oo7;
 mod oo7_rows;
@@ -39,7 +40,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ClientGapError", module.py().get_type::<ClientGapError>())?;
     module.add_class::<Client>()?;
     module.add_class::<Oo1Oracle>()?;
+    module.add_class::<drawing::Drawing>()?;
     module.add_class::<statements::StatementUsers>()?;
+    module.add_class::<statements::UsersAsked>()?;
+    module.add_function(wrap_pyfunction!(drawing::drawn_values, module)?)?;
     module.add_function(wrap_pyfunction!(inputs::oo1_inputs, module)?)?;
     module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_client, module)?)?;

@@ -6,7 +6,7 @@ mod meter;
 mod sampler;
 mod statistics;
 
-pub use loops::Tally;
+pub use loops::{Intervals, Tally, intervals};
 pub use meter::{Metered, metered};
 
 use std::ffi::OsString;

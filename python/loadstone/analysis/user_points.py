@@ -7,13 +7,15 @@ counters miss a process that works for the engine, and too high where users beyo
 number would cost more each.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from loadstone.analysis.over_time import ramp_verdict
 from loadstone.analysis.standing import unjudged
+from loadstone.plan.plan import Plan
 from loadstone.plan.variant import is_users_server
-from loadstone.record.model import PERCENTILES, Run, UsersPoint
+from loadstone.record.model import BELIEVED, PERCENTILES, Run, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
 
 TITLES = {
@@ -44,14 +46,14 @@ class UsersTable:
     headings: tuple[str, ...]
     names: int
     rows: tuple[UsersRow, ...]
+    remarks: tuple[str, ...] = ()
+    """What its ramps show, and of which loops not all answers were compared."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Why a loop is not ok, or which of its requests failed."""
         return tuple(
-            f"{row.point.operation} on {row.point.variant}, {plural(row.point.users, 'user')}"
-            f"{f' beside {row.point.beside}' if row.point.beside else ''}, "
-            f"{self.model} loop: {row.point.status}: {row.point.reason}"
+            f"{_loop(row.point)}, {self.model} loop: {row.point.status}: {row.point.reason}"
             for row in self.rows
             if row.point.reason
         )
@@ -72,10 +74,38 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
         languages = f" (client: {clients})" if clients else ""
         if rows:
             headings = tuple(heading for heading, _ in columns)
-            tables.append(
-                UsersTable(model, f"{title}{languages}{mark}", headings, len(names), tuple(rows))
-            )
+            title = f"{title}{languages}{mark}"
+            remarks = tuple(_remarks(points, run.plan))
+            tables.append(UsersTable(model, title, headings, len(names), tuple(rows), remarks))
     return tuple(tables)
+
+
+def _remarks(points: Sequence[UsersPoint], plan: Plan) -> Iterator[str]:
+    for point in points:
+        if point.ramp and point.status in BELIEVED:
+            verdict = ramp_verdict(point, plan.loop_s)
+            yield f"ramp of {_loop(point)}: {verdict.words}"
+    for point in points:
+        compared = point.compared if point.status in BELIEVED else None
+        if compared is not None and compared < point.completed:
+            of_all = f"{number(compared)} of {number(point.completed)}"
+            state = _state_of(point, plan)
+            yield f"{_loop(point)}, {point.model} loop: {of_all} answers were compared{state}"
+
+
+def _state_of(point: UsersPoint, plan: Plan) -> str:
+    """What was checked of a script that changes data, whose answers depend on the other users."""
+    statements = plan.workload.statements if plan.workload else ()
+    changing = [one for one in statements if one.name == point.operation and one.script_changes]
+    if not changing:
+        return ""
+    checked = changing[0].same or changing[0].grows
+    return f", and the state that they left {'was' if checked else 'was not'}"
+
+
+def _loop(point: UsersPoint) -> str:
+    beside = f" beside {point.beside}" if point.beside else ""
+    return f"{point.operation} on {point.variant}, {plural(point.users, 'user')}{beside}"
 
 
 def throughput_per_s(point: UsersPoint) -> float | None:
@@ -178,13 +208,20 @@ def _figures(model: str, processors: int | None) -> Sequence[Column]:
         return [*always, done, limit, *latencies]
     return [
         *always,
-        ("requests/s", lambda point: _rate(point.rate_per_s)),
+        ("requests/s", _requested),
         done,
         *latencies,
         ("open lag p99", lambda point: _reported(point.lag_ns, "99")),
         ("late", lambda point: number(point.late)),
         ("skipped", lambda point: number(point.skipped)),
     ]
+
+
+def _requested(point: UsersPoint) -> str:
+    """The rate of an open loop; of a ramp, the first and the last."""
+    if point.ramp:
+        return f"{_rate(point.ramp[0])} to {_rate(point.ramp[-1])}"
+    return _rate(point.rate_per_s)
 
 
 def _level(point: UsersPoint) -> str:

@@ -223,6 +223,17 @@ class Choices:
         ),
     ] = None
     """By default a share of what the closed loop reached."""
+    ramp: Annotated[
+        str,
+        Option(
+            "--ramp",
+            "LOW..HIGH",
+            "Let the rate of open loops rise from LOW to HIGH requests a second in ten steps, each"
+            " as long as a loop.",
+            seldom=True,
+            commands=(RUN,),
+        ),
+    ] = ""
     writers: Annotated[
         Writers,
         Option(

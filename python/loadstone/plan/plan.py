@@ -73,8 +73,10 @@ class Plan(Choices):
 
     def fields(self) -> dict[str, Any]:
         """Its fields as plain values. What only a workload has is left out of other plans, whose
-        hashes are as before there were any."""
+        hashes are as before there were any; so is a ramp where there is none."""
         reported = dataclasses.asdict(self)
+        if not self.ramp:
+            del reported["ramp"]
         if self.workload is None:
             reported = {name: value for name, value in reported.items() if name not in OF_WORKLOADS}
         else:
@@ -157,13 +159,13 @@ UNREPORTED: dict[str, Any] = OF_WORKLOADS | {
     "repeat_cold": None, "repeat_most": 1, "repeat_s": 0.0, "precision": 0.0, "overhead": False,
     "limits": True, "disable_idle_states": True, "users": (), "rate_per_s": None, "loop_s": 2.0,
     "writers": 0, "aa_control": "", "roles": (), "design": "", "vary": (), "within_s": 60.0,
-    "study": None, "budget": False,
+    "study": None, "budget": False, "ramp": "",
 }  # fmt: skip
 """The fields that plans of earlier releases may lack, with the values that they then have."""
 
 
 LATER: dict[str, Any] = OF_WORKLOADS | {
-    name: UNREPORTED[name] for name in ("design", "vary", "within_s", "study", "budget")
+    name: UNREPORTED[name] for name in ("design", "vary", "within_s", "study", "budget", "ramp")
 }
 """Those that plans lack which keep their choices, but are older than studies, or time budgets."""
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from loadstone.text.shape import Most, Within
+from loadstone.text.shape import Most, OneOf, Within
 
 Name = Annotated[str, Most(120)]
 Text = Annotated[str, Most(1 << 19)]
@@ -68,12 +68,49 @@ def copy_of(table: DataTable) -> DataTable:
     return dataclasses.replace(table, name=table.name + COPY_SUFFIX, primary_key=(), indexes=())
 
 
+Bigint = Annotated[int, Within(-(2**63), 2**63 - 1)]
+Value = int | float | str | bool
+UNIFORM, ZIPF, SEQUENCE, LISTED = "uniform", "zipf", "sequence", "list"
+PATTERN, PROGRAM = "pattern", "program"
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The way in which the value of `:name` is drawn: `numbers` are the bounds, or the first and
+    the step; `values` those of which one is drawn; `words` an expression of pgbench's, compiled, or
+    a text in which each # stands for a random digit.
+    With `start`, which follows from the workload's seed, a request's number says its value."""
+
+    name: Name
+    kind: Annotated[str, OneOf((UNIFORM, ZIPF, SEQUENCE, LISTED, PATTERN, PROGRAM))]
+    start: Annotated[int, Within(0, 2**64 - 1)] = 0
+    numbers: Annotated[tuple[Bigint, ...], Most(2)] = ()
+    exponent: Annotated[float, Within(0, 20)] = 1.0
+    values: Annotated[tuple[Value, ...], Most(100_000)] = ()
+    words: Annotated[tuple[Annotated[str, Most(4_000)], ...], Most(10_000)] = ()
+
+
+WEIGHT_MAX = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnText:
+    """A text as the user wrote it, whose values concurrent users draw anew for each request, and
+    its weight beside others of the same statement."""
+
+    text: Text
+    draws: Annotated[tuple[Draw, ...], Most(1_000)] = ()
+    weight: Annotated[int, Within(1, WEIGHT_MAX)] = 1
+
+
 @dataclass(frozen=True, slots=True)
 class OwnText:
-    """The text for engines of one dialect, instead of a translation."""
+    """The text for engines of one dialect, instead of a translation; `drawn` has it in place of the
+    statement's."""
 
     dialect: Name
     texts: tuple[Text, ...]
+    drawn: Annotated[tuple[DrawnText, ...], Most(1_000)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +145,11 @@ class WorkloadStatement:
     """Queries whose answers concurrent users of a script leave as they were."""
     grows: Annotated[tuple[Text, ...], Most(1_000)] = ()
     """Queries whose one number grows by one with each script that concurrent users complete."""
+    drawn: Annotated[tuple[DrawnText, ...], Most(1_000)] = ()
+    """What concurrent users request after the first ones, which are `texts`; empty: they go round
+    these."""
+    drawn_start: Annotated[int, Within(0, 2**64 - 1)] = 0
+    """With a request's number, it says which of `drawn` it has."""
 
     def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
         """(dialect, texts) for engines of a dialect: their own, or those to be translated."""
@@ -115,6 +157,16 @@ class WorkloadStatement:
             if one.dialect == dialect:
                 return dialect, one.texts
         return self.dialect, self.texts
+
+    def drawn_for(self, dialect: str) -> tuple[DrawnText, ...]:
+        """What users of engines of a dialect draw; it is written as `texts_for` says."""
+        own = (one.drawn for one in self.own if one.dialect == dialect)
+        return next(own, self.drawn)
+
+    def as_planned(self) -> "WorkloadStatement":
+        """The same without what users draw: of its first requests, this changes none."""
+        own = tuple(dataclasses.replace(one, drawn=()) for one in self.own)
+        return dataclasses.replace(self, drawn=(), drawn_start=0, own=own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +223,8 @@ _LATER: dict[str, dict[str, Any]] = {
         "volatile": (),
         "same": (),
         "grows": (),
+        "drawn": (),
+        "drawn_start": 0,
     },
     "tables": {"sql": "", "checksum": ""},
 }
@@ -185,12 +239,32 @@ def workload_fields(reported: Workload) -> dict[str, Any]:
     plain = _without(dataclasses.asdict(reported), _LATER_OF_ALL)
     for key, later in _LATER.items():
         plain[key] = [_without(one, later) for one in plain[key]]
+    for one in plain["statements"]:
+        _shorten(one)
     return plain
 
 
 def statement_fields(reported: WorkloadStatement) -> dict[str, Any]:
     """As `workload_fields`, of one statement."""
-    return _without(dataclasses.asdict(reported), _LATER["statements"])
+    found = _without(dataclasses.asdict(reported), _LATER["statements"])
+    _shorten(found)
+    return found
+
+
+_SHORT: dict[str, Any] = {
+    "drawn": (), "start": 0, "numbers": (), "exponent": 1.0, "values": (), "words": (),
+    "draws": (), "weight": 1,
+}  # fmt: skip
+"""Of the texts in other dialects, and of what is drawn, the fields that say nothing."""
+
+
+def _shorten(statement: dict[str, Any]) -> None:
+    statement["own"] = [_without(one, _SHORT) for one in statement["own"]]
+    for each in (statement, *statement["own"]):
+        for drawn in each.get("drawn", ()):
+            drawn["draws"] = [_without(draw, _SHORT) for draw in drawn["draws"]]
+        if "drawn" in each:
+            each["drawn"] = [_without(drawn, _SHORT) for drawn in each["drawn"]]
 
 
 def _without(plain: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.ramp import STEPS
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import NULL_ENGINE, shared_operations
@@ -142,7 +143,8 @@ def _loops_s(plan: Plan, benchmark: Benchmark) -> float:
             if cell.rows == rows and cell.operation in shared and not is_aa_control(cell.variant)
         }
         mixed = len({variant for _, variant in asked}) if plan.writers else 0
-        loops += 2 * len(asked) + mixed
+        open_loops = STEPS if plan.ramp else 1
+        loops += (1 + open_loops) * len(asked) + mixed
     return loops * len(plan.users) * plan.loop_s
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import InputError, NothingToMeasureError
-from loadstone.plan.choices import DEFINED, Choices
+from loadstone.plan.choices import DEFINED, LOOP_S_MAX, Choices
 from loadstone.plan.earlier_names import operation_now
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, join_names
+from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.study import Study
 from loadstone.plan.variant import Variant
@@ -201,6 +202,8 @@ def _check_users(plan: Plan, benchmark: Benchmark) -> None:
         raise InputError("--writers needs --users", hint="add for example --users 8")
     if plan.writers:
         _check_mix(plan, benchmark)
+    if plan.ramp:
+        _check_ramp(plan)
     if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         first = benchmark.operations(plan.edition, plan.rows[0])
         known = [item.name for item in first if item.concurrent_users]
@@ -208,6 +211,27 @@ def _check_users(plan: Plan, benchmark: Benchmark) -> None:
         raise InputError(
             "no operation can be run by concurrent users: they would get into each other's way",
             hint=f"{choose}leave out --users",
+        )
+
+
+def _check_ramp(plan: Plan) -> None:
+    """Raise `InputError` where no loop could have it, or not its time."""
+    steps = ramp_rates(plan.ramp)
+    if not plan.users:
+        raise InputError("--ramp needs --users", hint="add for example --users 8")
+    if plan.rate_per_s is not None:
+        raise InputError("--ramp and --rate are two rates of one loop", hint="leave out one")
+    if len(steps) * plan.loop_s > LOOP_S_MAX:
+        most_s = LOOP_S_MAX / len(steps)
+        raise InputError(
+            f"a ramp of {len(steps)} steps of {plan.loop_s:g} s takes more than {LOOP_S_MAX} s",
+            hint=f"--loop-seconds {most_s:g} at most",
+        )
+    if steps[-1] * plan.loop_s * len(steps) > REQUESTS_MAX:
+        raise InputError(
+            f"a ramp up to {steps[-1]:,.0f} requests a second for {plan.loop_s:g} s a step has more"
+            f" than {REQUESTS_MAX:,} requests",
+            hint="lower its end, or --loop-seconds",
         )
 
 

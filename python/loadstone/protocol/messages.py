@@ -11,9 +11,10 @@ import msgspec
 
 from loadstone.benchmarks.base import StoredRelation, table_of
 from loadstone.plan.variant import Variant
+from loadstone.plan.workload import DrawnText
 from loadstone.quel.statement import Statement
 from loadstone.record.budget import BudgetTimer
-from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.record.model import AnswerCheck, ColdEvidence, Interval, Sample, StatementText
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,6 +123,11 @@ class Loop(Part, frozen=True):
     limits: bool = True
     writers: int = 0
     """Users who insert at the same time, where the others look up."""
+    ramp: tuple[float, ...] = ()
+    """Of an open loop, the rates of its steps, of one length."""
+    drawn: tuple[DrawnText, ...] = ()
+    drawn_start: int = 0
+    """Requests after the variations, as `plan.workload.WorkloadStatement` has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +339,9 @@ class LoopFigures(Part, frozen=True, kw_only=True):
     service_ns: dict[str, int] = {}
     histogram: bytes = b""
     links_checked: int | None = None
+    compared: int | None = None
+    interval_ns: int = 0
+    intervals: tuple[Interval, ...] = ()
 
     def fields(self, **others: Any) -> dict[str, Any]:
         """Its fields by name, for a `UsersPoint`, with `others` in place of some."""

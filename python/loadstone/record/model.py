@@ -186,6 +186,11 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 """Those that a `UsersPoint` keeps beside the maximum."""
 
 
+Interval = tuple[int, int, int, int, int]
+"""Of an interval of a loop: requests that were answered in it and that failed, and the latencies in
+ns that half of the answered and 99 % of them did not exceed, and the longest."""
+
+
 @dataclass(frozen=True, slots=True)
 class UsersPoint:
     """Concurrent users on one operation.
@@ -222,6 +227,13 @@ class UsersPoint:
     links_checked: int | None = None
     """Connections of inserted parts that were found from both ends after the loop; None if the loop
     inserts nothing. A missing one makes the loop failed."""
+    compared: int | None = None
+    """Of the completed requests, those whose answers were compared; None: that is not counted."""
+    interval_ns: int = 0
+    intervals: tuple[Interval, ...] = ()
+    """The loop over time, in intervals of that length from its begin on; empty: not measured."""
+    ramp: tuple[float, ...] = ()
+    """The rates of the steps of an open loop, all together of its duration; empty: one rate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,9 @@ Flipped = tuple[str, tuple[str, ...]]
 """A combination: its variant, and the tactics at their other value."""
 Percentile = Annotated[str, OneOf((*(f"{p:g}" for p in PERCENTILES), "max"))]
 Nanoseconds = Annotated[int, Within(0, 10**18)]
+Requests = Annotated[int, Within(0, 10**15)]
+IntervalRow = tuple[Requests, Requests, Nanoseconds, Nanoseconds, Nanoseconds]
+RateOfStep = Annotated[float, Within(0, 1e12, above=True)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -229,7 +232,13 @@ def _place(text: OperationText) -> tuple[int, int]:
 
 def _users_point(row: dict[str, Any]) -> UsersPoint:
     texts = ("latency_ns", "lag_ns", "service_ns")
-    return UsersPoint(**row | {name: _percentiles(row[name], name) for name in texts})
+    found: dict[str, Any] = {name: _percentiles(row[name], name) for name in texts}
+    if "intervals" in row:
+        found["intervals"] = shaped(
+            strict_json(row["intervals"]), tuple[IntervalRow, ...], "users.intervals"
+        )
+        found["ramp"] = shaped(strict_json(row["ramp"]), tuple[RateOfStep, ...], "users.ramp")
+    return UsersPoint(**row | found)
 
 
 def _percentiles(text: str, name: str) -> dict[str, int]:

@@ -22,7 +22,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": shows a record from any other SQLite file
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 
@@ -397,6 +397,10 @@ TABLES = (
             Column("reason", MESSAGE),
             Column("beside", WORDS, since=5),
             Column("links_checked", COUNT, null=True, since=5),
+            Column("compared", COUNT, null=True, since=12),
+            Column("interval_ns", NS, since=12),
+            Column("intervals", json_text(1 << 18), since=12),
+            Column("ramp", json_text(4_000), since=12),
         ),
         since=2,
     ),

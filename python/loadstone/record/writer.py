@@ -166,7 +166,7 @@ class Recorder:
     def users(self, point: UsersPoint) -> None:
         """A loop of users has ended."""
         values = {
-            name: json.dumps(value) if isinstance(value, Mapping) else value
+            name: json.dumps(value) if isinstance(value, Mapping | tuple) else value
             for name, value in by_name(point).items()
         }
         self._many("users", [self._mine(**values)])

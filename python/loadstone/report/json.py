@@ -10,6 +10,7 @@ from loadstone.analysis.calibration import calibration
 from loadstone.analysis.chapters import chapters, verdict_of
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
+from loadstone.analysis.over_time import ramp_verdict
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
@@ -84,7 +85,9 @@ def _content(whole: Summary) -> dict[str, Any]:
         "budgets": budget_objects(run),
         "routines": [dataclasses.asdict(one) for one in profiles(run)],
         "study": study_object(run),
-        "users": [_users(point) | {"judged": run.plan.limits} for point in run.users],
+        "users": [
+            _users(point, run.plan.loop_s) | {"judged": run.plan.limits} for point in run.users
+        ],
         "terms": [dataclasses.asdict(term) for term in run.terms],
         "structure_notes": [
             dict(zip(("variant", "storage", "note"), note, strict=True))
@@ -115,9 +118,18 @@ def _verdict(judged: Verdict) -> dict[str, Any]:
     return {**fields, **reported, "clean": judged.clean}
 
 
-def _users(point: UsersPoint) -> dict[str, Any]:
-    histogram = base64.b64encode(point.histogram).decode()
-    return {**dataclasses.asdict(point), "histogram": histogram}
+INTERVAL = ("completed", "failed", "median_ns", "p99_ns", "max_ns")
+
+
+def _users(point: UsersPoint, loop_s: float) -> dict[str, Any]:
+    """A loop: its intervals by the names of their figures, too."""
+    verdict = ramp_verdict(point, loop_s) if point.ramp and point.intervals else None
+    return {
+        **dataclasses.asdict(point),
+        "histogram": base64.b64encode(point.histogram).decode(),
+        "intervals": [dict(zip(INTERVAL, each, strict=True)) for each in point.intervals],
+        "ramp_verdict": None if verdict is None else dataclasses.asdict(verdict),
+    }
 
 
 def _growth(line: Growth) -> dict[str, Any]:

@@ -347,6 +347,9 @@ def _users(run: Run) -> Iterable[str]:
         if table.notes:
             yield ""
             yield from (f"- {plain(note)}" for note in table.notes)
+        if table.remarks:
+            yield ""
+            yield from (f"- {plain(remark)}" for remark in table.remarks)
 
 
 def _calibration_row(row: CalibrationRow) -> str:

@@ -31,6 +31,11 @@ def concurrent_users(run: Run) -> Iterable[Text | Table]:
             heading = f"{operation}, {number(rows)}" if several else operation
             yield _table(table, heading, list(group))
         yield from _notes(table)
+        for remark in table.remarks[:NOTES_MAX]:
+            yield Text(one_line(remark, 160), style="dim")
+        if len(table.remarks) > NOTES_MAX:
+            left = len(table.remarks[NOTES_MAX:])
+            yield Text(f"… and {left} more, in the report", style="dim")
 
 
 def _notes(table: UsersTable) -> Iterable[Text]:

@@ -3,11 +3,13 @@ with its expected answer."""
 
 from collections.abc import Mapping
 
+from msgspec import structs
+
 from loadstone.benchmarks.base import Operation
 from loadstone.benchmarks.expected import Answers
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.workload import PUT_BACK, Workload, WorkloadStatement
-from loadstone.protocol.messages import Block, ChangedTable, Named, SqlText, Variation
+from loadstone.protocol.messages import Block, ChangedTable, Loop, Named, SqlText, Variation
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.workload.agreement import AgreedAnswers
 
@@ -68,6 +70,14 @@ class Blocks:
             checked=checked,
             sql=self._sql(operation, cell.variant),
         )
+
+    def drawing(self, cell: Cell, loop: Loop) -> Loop:
+        """A loop with what its users draw for each request, beside the block's variations."""
+        statement = self._operations[cell.operation].statement
+        if statement is None:
+            return loop
+        drawn = statement.drawn_for(self._workers[cell.variant].dialect)
+        return structs.replace(loop, drawn=drawn, drawn_start=statement.drawn_start)
 
     def _sql(self, operation: Operation, variant: str) -> SqlText | None:
         if operation.statement is None or self._plan.workload is None:

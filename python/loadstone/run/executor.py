@@ -355,6 +355,7 @@ class Executor:
         try:
             worker.become(cell.variant)
             block = self._blocks.of(cell, variations, 0, whole=True)
+            loop = self._blocks.drawing(cell, loop)
             result = worker.ask(messages.RunLoop(block, loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)

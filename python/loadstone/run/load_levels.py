@@ -13,6 +13,7 @@ from typing import Any
 
 from loadstone.benchmarks.base import Benchmark
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import shared_operations
 from loadstone.protocol.messages import Loop, LoopFigures, LoopResult
@@ -22,8 +23,6 @@ from loadstone.record.model import UsersPoint
 MODELS = ("closed", "open")
 RATE_SHARE = 0.6
 """Of the closed loop's throughput: busy, yet not so full that the queue alone is measured."""
-REQUESTS_MAX = 5_000_000
-"""Due in one open loop: each is a number in memory before the loop begins."""
 
 Key = tuple[str, str, int, int, str, str]
 
@@ -142,7 +141,8 @@ class UserLoops:
         if level.cell.gap:
             return _without_times(level, model, "gap", level.cell.gap), None
         rate_per_s = None
-        if model == "open":
+        ramp = ramp_rates(self._plan.ramp) if self._plan.ramp and model == "open" else ()
+        if model == "open" and not ramp:
             closed = self._points[level.key("closed")]
             if closed.status == "gap":
                 return dataclasses.replace(closed, model=model), None
@@ -153,14 +153,16 @@ class UserLoops:
         loop = Loop(
             model=model,
             users=level.users,
-            duration_ns=round(self._plan.loop_s * 1e9),
+            duration_ns=round(self._plan.loop_s * 1e9) * max(len(ramp), 1),
             seed=self._plan.seed,
             rate_per_s=rate_per_s,
             limits=self._plan.limits,
             writers=level.writers,
+            ramp=ramp,
         )
         result = self._ask(level.cell, loop)
-        return _point_of(level, model, result.figures, rate_per_s), result.beside
+        point = _point_of(level, model, result.figures, rate_per_s)
+        return dataclasses.replace(point, ramp=ramp), result.beside
 
     def _rate_per_s(self, closed: UsersPoint) -> float | None:
         if self._plan.rate_per_s is not None:

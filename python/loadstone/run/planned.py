@@ -15,6 +15,7 @@ from loadstone.engines.system import System
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.plan.choices import Choices
 from loadstone.plan.plan import Cell, Plan, join_names
+from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only
@@ -23,6 +24,7 @@ from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN
 from loadstone.text.numbers import listing, plural
+from loadstone.workload.known import is_known
 
 Variants = Mapping[str, tuple[Variant, type[System]]]
 
@@ -69,6 +71,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
             f"--sql runs no benchmark, and {choices.benchmark} is one", hint="leave out one of them"
         )
     benchmark = registry.chosen_benchmark(choices)
+    choices = _with_all_rows(choices, benchmark)
     if choices.design:
         choices = _of_the_paper(choices, benchmark)
     parsed = [variant_of(secret.admitted(text), benchmark.seam) for text in choices.on]
@@ -90,6 +93,13 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
             hint="add --temperature warm, or leave out --budget",
         )
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _with_all_rows(choices: Choices, benchmark: Benchmark) -> Choices:
+    """Of a workload by name, `rows` is the size of its largest table; a plan counts all rows."""
+    if benchmark.workload is None or not is_known(choices.benchmark):
+        return choices
+    return dataclasses.replace(choices, rows=(benchmark.workload.rows,))
 
 
 def check_urls(
@@ -207,8 +217,8 @@ def describe(planned: Planned) -> str:
             f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
         )
     lines += [
-        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s for each operation"
-        " to the client, on each variant"
+        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s"
+        f"{_ramped(plan)} for each operation to the client, on each variant"
         for users in plan.users
     ]
     if plan.users:
@@ -225,6 +235,13 @@ def describe(planned: Planned) -> str:
     gaps = sum(bool(cell.gap) for cell in plan.cells)
     estimate = f"about {planned.seconds():.0f} s on two cores"
     return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
+
+
+def _ramped(plan: Plan) -> str:
+    if not plan.ramp:
+        return ""
+    steps = ramp_rates(plan.ramp)
+    return f" a step ({steps[0]:g} to {steps[-1]:g} requests a second in {len(steps)} steps)"
 
 
 def announced_all(chapters: Sequence[Planned], path: Path) -> str:

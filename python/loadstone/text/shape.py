@@ -6,7 +6,7 @@ Both come in files from outside. Errors name the file's key, its value, and the 
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -115,12 +115,27 @@ def _record(value: Any, kind: Any, where: str) -> Any:
         raise _not(value, where, "a table of values")
     unknown = sorted(set(value) - set(hints))
     if unknown:
-        raise InputError(f"{where}: no such key: {_shown(unknown[0])}")
+        raise InputError(
+            f"{where}: no such key: {_shown(unknown[0])}", hint=_meant(unknown[0], hints)
+        )
     values = {name: shaped(item, hints[name], f"{where}.{name}") for name, item in value.items()}
     missing = [name for name in _required(kind) if name not in values]
     if missing:
         raise InputError(f"{where}: {missing[0]} is missing")
     return kind(**values)
+
+
+def _meant(given: Any, known: Iterable[str]) -> str:
+    """A hint at the word that was meant, and at all that there are."""
+    near = _near(given, known)
+    return f"{f'did you mean {near}? ' if near else ''}known: {', '.join(known)}"
+
+
+def _near(given: Any, known: Iterable[str]) -> str:
+    # Here, because it is imported with the command line, and needed only by a message.
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(str(given), [*known], n=1)), "")
 
 
 def _required(kind: Any) -> list[str]:
@@ -140,7 +155,11 @@ def _bounded(value: Any, bounds: list[Any], where: str) -> Any:
         if isinstance(bound, Most) and len(value) > bound.length:
             raise InputError(f"{where} is longer than {bound.length:,}")
         if isinstance(bound, OneOf) and value not in bound.words:
-            raise _not(value, where, f"one of {', '.join(filter(None, bound.words))}")
+            known = [word for word in bound.words if word]
+            refused = _not(value, where, f"one of {', '.join(known)}")
+            near = _near(value, known)
+            refused.hint = f"did you mean {near}?" if near else ""
+            raise refused
     return value
 
 

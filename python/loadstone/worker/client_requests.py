@@ -3,13 +3,14 @@
 from typing import ClassVar
 
 from loadstone import registry
-from loadstone._core import Tally, intended_starts
+from loadstone._core import Tally
 from loadstone.benchmarks.base import Benchmark, ProgramDatabase
 from loadstone.clients.base import Client
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, LoopFigures, StoredAt
 from loadstone.worker.client_timer import ClientTimer
+from loadstone.worker.due_times import due_times
 from loadstone.worker.loop_result import loop_figures, no_figures
 from loadstone.worker.requests import Requests, not_open
 
@@ -106,7 +107,7 @@ class ClientRequests(Requests):
         writing = measure in benchmark.presentation().writes
         starts = None
         if loop.model == "open":
-            starts = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
+            starts = due_times(loop)
         language = self.client.language
         self._doubtful = True
         # The loop has an end of its own, and the runner waits for replies without a limit.

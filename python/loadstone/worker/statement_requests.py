@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
+from loadstone.errors import UnsupportedError
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.affinity import placed
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from loadstone.worker.drawing import DrawnRequests
     from loadstone.worker.ladder_timer import LadderTimer
     from loadstone.worker.user_loop import Request as UserRequest
     from loadstone.worker.user_loop import Users
@@ -146,6 +148,7 @@ class StatementRequests(Requests):
 
     def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
         """Concurrent users on a block's variations."""
+        from loadstone.worker.drawing import drawn_requests
         from loadstone.worker.user_loop import Request, Users
 
         timer, block = self._timer(), request.block
@@ -155,9 +158,20 @@ class StatementRequests(Requests):
             for each, variation in zip(statements, block.variations, strict=True)
         ]
         users = Users(self.engine, self._mark)
-        if block.sql is None or not block.sql.changed:
+        if block.sql is None:
             return messages.LoopResult(users.work(request.loop, requests))
-        return messages.LoopResult(self._changing_loop(request, block.sql, users, requests))
+        try:
+            drawn = drawn_requests(
+                request.loop,
+                block.sql,
+                self.engine.dialect,
+                lambda text: timer.translate(block, text),
+            )
+        except UnsupportedError as gap:
+            return messages.LoopResult(no_figures("gap", f"{gap.message}: {gap.hint}"))
+        if not block.sql.changed:
+            return messages.LoopResult(users.work(request.loop, requests, drawn))
+        return messages.LoopResult(self._changing_loop(request, block.sql, users, requests, drawn))
 
     def _changing_loop(
         self,
@@ -165,6 +179,7 @@ class StatementRequests(Requests):
         reported: messages.SqlText,
         users: "Users",
         requests: "Sequence[UserRequest]",
+        drawn: "DrawnRequests | None",
     ) -> messages.LoopFigures:
         """A loop whose users change tables, which then get back what they had."""
         from loadstone.worker.script import Invariants
@@ -173,7 +188,7 @@ class StatementRequests(Requests):
         query = request.block.asking()
         invariants = Invariants(self.engine, reported, lambda text: timer.translate(query, text))
         try:
-            figures = users.work(request.loop, requests)
+            figures = users.work(request.loop, requests, drawn)
             broken = invariants.broken(figures.completed) if figures.completed else ""
         finally:
             timer.put_back(reported)

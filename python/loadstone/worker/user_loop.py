@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import count
 from typing import Any
 
-from loadstone._core import ClientError, StatementUsers, Tally, clock_ns, intended_starts
+from loadstone._core import ClientError, StatementUsers, Tally, Timeline, UsersAsked, clock_ns
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
@@ -26,6 +26,8 @@ from loadstone.protocol.messages import Loop, LoopFigures, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.statistics import validity
 from loadstone.text.numbers import plural
+from loadstone.worker.drawing import DrawnRequests
+from loadstone.worker.due_times import due_times, interval_of
 from loadstone.worker.loop_result import loop_figures, no_figures
 from loadstone.worker.statement_timer import checksum_of
 
@@ -36,6 +38,9 @@ GRACE_NS_MAX = 1_000_000_000
 """Requests that were due in an open loop may begin for this time after its end, or for as long as
 the loop was if that is less; later ones are skipped."""
 RUST = "rust"
+KEPT_MAX, KEPT_EACH = 64, 97
+"""A user keeps the number of rows of its first drawn request and of one of so many, up to so many:
+to be asked again, alone."""
 NO_ANSWER = "no request was answered in time"
 LEAD_NS = 20_000_000
 """Between the start of the threads and the loop's begin, so that all of them begin together."""
@@ -98,12 +103,15 @@ class Users:
         self._mark = mark
         self._clock = clock or Clock()
 
-    def work(self, loop: Loop, requests: Sequence[Request]) -> LoopFigures:
-        """Run one loop. A loop with a wrong answer has no times."""
+    def work(
+        self, loop: Loop, requests: Sequence[Request], drawn: DrawnRequests | None = None
+    ) -> LoopFigures:
+        """Run one loop. A loop with a wrong answer has no times. After the requests come those that
+        are `drawn`, if any are."""
         # The stack outlives the pool: no session is closed under a thread that uses it.
         with ExitStack() as stack, ThreadPoolExecutor(loop.users) as pool:
             try:
-                users = self._users(loop, requests, stack)
+                users = self._users(loop, requests, drawn, stack)
             except UnsupportedError as error:
                 return no_figures("gap", error.message)
             for _ in pool.map(lambda user: user.check(self._mark), users):
@@ -114,26 +122,37 @@ class Users:
             try:
                 in_rust = self._engine.users()
             except UnsupportedError:
-                return self._timed(loop, users, pool)
+                return self._timed(loop, users, pool, drawn)
             stack.close()  # the engine may have to let go of its database
-            figures = self._in_rust(loop, requests, in_rust, pool)
-            return figures or self._timed(loop, self._users(loop, requests, stack), pool)
+            figures = self._in_rust(loop, requests, drawn, in_rust, pool)
+            if figures is not None:
+                return figures
+            return self._timed(loop, self._users(loop, requests, drawn, stack), pool, drawn)
 
     def _users(
-        self, loop: Loop, requests: Sequence[Request], stack: ExitStack
+        self,
+        loop: Loop,
+        requests: Sequence[Request],
+        drawn: DrawnRequests | None,
+        stack: ExitStack,
     ) -> Sequence["_User"]:
         """Threads of Python, each with a session."""
         sessions = [stack.enter_context(self._engine.another()) for _ in range(loop.users)]
         checked = self._engine.capabilities.answers
+        timeline = Timeline(interval_of(loop))
         return [
-            _User(session, self._clock, [*requests[n:], *requests[:n]], checked=checked)
-            for n, session in zip(cycle(range(len(requests))), sessions)
-        ]
+            _User(
+                session, self._clock, Wanted(requests, drawn, n, loop.users), timeline,
+                checked=checked,
+            )
+            for n, session in enumerate(sessions)
+        ]  # fmt: skip
 
     def _in_rust(
         self,
         loop: Loop,
         requests: Sequence[Request],
+        drawn: DrawnRequests | None,
         users: AbstractContextManager[StatementUsers],
         pool: ThreadPoolExecutor,
     ) -> LoopFigures | None:
@@ -142,7 +161,7 @@ class Users:
         servers = list(self._engine.processes())
         starts_ns = None
         if loop.model == "open":
-            starts_ns = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
+            starts_ns = due_times(loop)
         last_ns = loop.duration_ns + min(GRACE_NS_MAX, loop.duration_ns)
         texts = [
             (
@@ -154,37 +173,67 @@ class Users:
         try:
             with users as found:
                 asked = pool.submit(
-                    found.ask, loop.users, texts, loop.duration_ns, starts_ns, last_ns, servers
-                )
+                    found.ask, loop.users, texts, loop.duration_ns, interval_of(loop), starts_ns,
+                    last_ns, servers, drawn.drawing if drawn else None,
+                )  # fmt: skip
                 wait([asked], timeout=loop.duration_ns / 1e9)
                 self._mark("start")
-                elapsed_ns, tally, failed, first, wrong, work = asked.result()
+                served = asked.result()
                 self._mark("end")
         except (UnsupportedError, ClientError):
             return None
-        if wrong is not None:
-            rows, expected = wrong
-            return no_figures("failed", _reported(rows, expected)).but(client=RUST)
-        reason = f"{failed:,} requests failed: {first}" if failed else ""
-        answered = tally.completed > 0
-        return loop_figures(tally, failed, closed=loop.model == "closed").but(
+        if served.wrong is not None:
+            return no_figures("failed", _reported(*served.wrong)).but(client=RUST)
+        kept = [] if drawn is None or requests[0].changes else served.kept
+        wrong = self._other_alone(drawn, kept)
+        if wrong:
+            return no_figures("failed", wrong).but(client=RUST)
+        return self._of_rust(loop, served, served.compared + len(kept))
+
+    def _of_rust(self, loop: Loop, served: UsersAsked, compared: int) -> LoopFigures:
+        reason = f"{served.failed:,} requests failed: {served.reason}" if served.failed else ""
+        answered = served.tally.completed > 0
+        return loop_figures(served.tally, served.failed, closed=loop.model == "closed").but(
             client=RUST,
             status="ok" if answered else "failed",
             reason=reason if answered else reason or NO_ANSWER,
-            elapsed_ns=elapsed_ns,
-            client_cpu_ns=work[0],
-            server_cpu_ns=work[2],
+            elapsed_ns=served.elapsed_ns,
+            client_cpu_ns=served.work[0],
+            server_cpu_ns=served.work[2],
+            compared=compared,
+            interval_ns=interval_of(loop),
+            intervals=tuple(served.intervals),
         )
 
-    def _timed(self, loop: Loop, users: Sequence["_User"], pool: ThreadPoolExecutor) -> LoopFigures:
+    def _other_alone(self, drawn: DrawnRequests | None, kept: Sequence[tuple[int, int]]) -> str:
+        """Ask requests that were drawn, and their numbers of rows kept, again and alone; the first
+        whose answer has another number of rows then."""
+        for number, rows in kept if drawn else ():
+            statement = drawn.of(number)  # type: ignore[union-attr]
+            self._mark("start")
+            alone = len(Request(statement.text, rows, "", steps=statement.steps).ask(self._engine))
+            self._mark("end")
+            if alone != rows:
+                return (
+                    f"wrong answer: {plural(rows, 'tuple')} beside other users, {alone:,} alone:"
+                    f" {statement.text[:200]}"
+                )
+        return ""
+
+    def _timed(
+        self,
+        loop: Loop,
+        users: Sequence["_User"],
+        pool: ThreadPoolExecutor,
+        drawn: DrawnRequests | None,
+    ) -> LoopFigures:
         meter = Meter(self._engine.processes())
         begin_ns = self._clock.now_ns() + LEAD_NS
         end_ns = begin_ns + loop.duration_ns
         if loop.model == "closed":
             started = [pool.submit(user.closed, begin_ns, end_ns) for user in users]
         else:
-            rate_per_s = loop.rate_per_s or 0.0
-            due = iter(intended_starts(loop.seed, rate_per_s, loop.duration_ns))
+            due = iter(due_times(loop))
             last_ns = end_ns + min(GRACE_NS_MAX, loop.duration_ns)
             started = [pool.submit(user.open, due, begin_ns, last_ns) for user in users]
         wait(started, timeout=(LEAD_NS + loop.duration_ns) / 1e9)
@@ -194,8 +243,10 @@ class Users:
             each.result()
         self._mark("end")
         work = meter.read()
-        if _wrong(users):
-            return no_figures("failed", _wrong(users))
+        kept = [each for user in users for each in user.kept]
+        wrong = _wrong(users) or self._other_alone(drawn, kept)
+        if wrong:
+            return no_figures("failed", wrong)
         elapsed_ns = max(end_ns, *(user.ended_ns for user in users)) - begin_ns
         busy_ns = work.client_cpu_ns
         if busy_ns is not None:
@@ -208,6 +259,9 @@ class Users:
             elapsed_ns=elapsed_ns,
             client_cpu_ns=work.client_cpu_ns,
             server_cpu_ns=work.server_cpu_ns,
+            compared=sum(user.compared for user in users) + len(kept),
+            interval_ns=interval_of(loop),
+            intervals=tuple(users[0].timeline.intervals()),
         )
 
     def _judged(
@@ -230,13 +284,45 @@ class Users:
         return "ok", reason
 
 
+class Wanted:
+    """The requests of one of some users. Without drawn ones it goes round the known ones, from one
+    of its own on; else its requests have the numbers of all users' requests in turn."""
+
+    def __init__(
+        self, known: Sequence[Request], drawn: DrawnRequests | None, user: int, users: int
+    ) -> None:
+        self.known = known
+        self._drawn = drawn
+        self._numbers = (user, 1) if drawn is None else (user, users)
+
+    def __iter__(self) -> Iterator[tuple[int | None, Request]]:
+        """Each request, and its number if it is drawn."""
+        for number in count(*self._numbers):
+            if self._drawn is None or number < len(self.known):
+                yield None, self.known[number % len(self.known)]
+            else:
+                statement = self._drawn.of(number)
+                first = self.known[0]
+                yield number, Request(statement.text, 0, "", first.sql, statement.steps)
+
+
 class _User:
     """One user: a thread's session, and the results of its requests."""
 
     def __init__(
-        self, session: Engine, clock: Clock, requests: Sequence[Request], *, checked: bool
+        self,
+        session: Engine,
+        clock: Clock,
+        requests: Wanted,
+        timeline: Timeline,
+        *,
+        checked: bool,
     ) -> None:
         self.tally = Tally()
+        self.compared = 0
+        self.kept: list[tuple[int, int]] = []
+        self.timeline = timeline
+        self._begin_ns = 0
         self.failed = 0
         self.reason = ""
         self.wrong = ""
@@ -249,7 +335,7 @@ class _User:
 
     def check(self, mark: Callable[[str], None]) -> None:
         """Request every variation once, outside the clock, and check the whole answer."""
-        for request in self._requests:
+        for request in self._requests.known:
             if request.changes:
                 continue  # alone, it was asked and checked before
             mark("start")
@@ -261,34 +347,46 @@ class _User:
 
     def closed(self, begin_ns: int, end_ns: int) -> None:
         """Ask, and again when answered, until the time is over."""
+        self._begin_ns = begin_ns
         self._clock.wait_until(begin_ns)
-        for request in cycle(self._requests):
+        for number, request in self._requests:
             now_ns = self._clock.now_ns()
-            self._ask(request, now_ns, now_ns)
+            self._ask(number, request, now_ns, now_ns)
             if self.wrong or self._clock.now_ns() >= end_ns:
                 return
 
     def open(self, due: Iterator[int], begin_ns: int, last_ns: int) -> None:
         """Take the next request that is due and wait for its time; skip those due too long ago.
         `due` is shared by all users."""
-        for offset_ns, request in zip(due, cycle(self._requests), strict=False):
+        self._begin_ns = begin_ns
+        for offset_ns, (number, request) in zip(due, self._requests, strict=False):
             self.waiting_cpu_ns += self._clock.wait_until(begin_ns + offset_ns)
             now_ns = self._clock.now_ns()
             if now_ns > last_ns or self.wrong:
                 self.tally.skip()
             else:
-                self._ask(request, begin_ns + offset_ns, now_ns)
+                self._ask(number, request, begin_ns + offset_ns, now_ns)
 
-    def _ask(self, request: Request, intended_ns: int, started_ns: int) -> None:
+    def _ask(self, number: int | None, request: Request, intended_ns: int, started_ns: int) -> None:
         try:
             rows = request.ask(self._session)
         except LoadstoneError as error:
             self.failed += 1
+            self.timeline.add(max(self._clock.now_ns() - self._begin_ns, 0))
             self.reason = self.reason or error.message
             return
         self.ended_ns = self._clock.now_ns()
         self.tally.add(intended_ns, started_ns, self.ended_ns)
-        if self._checked and not request.changes and len(rows) != request.rows:
+        latency_ns = self.ended_ns - min(intended_ns, started_ns)
+        self.timeline.add(max(self.ended_ns - self._begin_ns, 0), latency_ns)
+        if not self._checked or request.changes:
+            return
+        if number is not None:
+            if len(self.kept) < KEPT_MAX and (not self.kept or number % KEPT_EACH == 0):
+                self.kept.append((number, len(rows)))
+            return
+        self.compared += 1
+        if len(rows) != request.rows:
             self.wrong = _difference(len(rows), request)
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from loadstone.plan.workload import DIGITS
-from loadstone.text.shape import Most, Within
+from loadstone.text.shape import Most, OneOf, Within
 from loadstone.workload.parameters import SEED, VARIATIONS, VARIATIONS_MAX, Parameter
 from loadstone.workload.pgbench import WEIGHT_MAX
 
 Text = Annotated[str, Most(1 << 19)]
+TRANSACTION, RUN = "transaction", "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,9 @@ class StatementToml:
     grows: tuple[Text, ...] = ()
     """The last three are of scripts; see `WorkloadStatement`."""
     variations: Annotated[int, Within(1, VARIATIONS_MAX)] = VARIATIONS
+    drawn: Annotated[str, OneOf((TRANSACTION, RUN))] = TRANSACTION
+    """Whether concurrent users draw values anew for each transaction, or go round the variations,
+    which are drawn when the run is planned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,6 @@ def _of(workload: Workload, statement: WorkloadStatement) -> str:
          [file.sha256 for file in table.files] + ([table.checksum] if table.sql else []))
         for table in workload.tables
     ]  # fmt: skip
-    plain = statement_fields(dataclasses.replace(statement, expected=(), title=""))
+    plain = statement_fields(dataclasses.replace(statement.as_planned(), expected=(), title=""))
     stated = json.dumps([plain, tables], sort_keys=True)
     return hashlib.sha256(stated.encode()).hexdigest()[:16]

@@ -1,17 +1,27 @@
 """Scripts, and mixes of statements with weights: what each variation is, and what they may be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import lcm
 
 from loadstone.errors import InputError
-from loadstone.plan.workload import OwnText, Workload, WorkloadStatement
+from loadstone.plan.workload import (
+    WEIGHT_MAX,
+    DrawnText,
+    OwnText,
+    Workload,
+    WorkloadStatement,
+)
 from loadstone.workload import script, sql
-from loadstone.workload.entries import StatementToml
-from loadstone.workload.parameters import random_bits, start_of
+from loadstone.workload.entries import TRANSACTION, StatementToml
+from loadstone.workload.parameters import marked, random_bits, start_of
+
+MIX = "mix"
+"""Names the place where the random bits of a mix begin."""
 
 
 def drawn(weights: Mapping[str, int], seed: int, name: str, variations: int) -> list[str]:
     """Which of these each variation is, drawn by their weights."""
-    start, total = start_of(seed, name, "mix"), sum(weights.values())
+    start, total = start_of(seed, name, MIX), sum(weights.values())
     found = []
     for number in range(variations):
         at = random_bits(start, number) * total >> 64
@@ -64,16 +74,55 @@ def mixed(
     )
     return WorkloadStatement(
         stated.name, stated.title or stated.name, dialect, texts(""),
-        tuple(OwnText(dialect, texts(dialect)) for dialect in dialects),
+        tuple(
+            OwnText(dialect, texts(dialect), _drawn_of(stated, given, dialect))
+            for dialect in dialects
+        ),
         min(one.digits for one in parts), script=True,
         script_changes=tuple(dict.fromkeys(changed)),
         volatile=_each_once(stated.volatile, *(one.volatile for one in parts)),
         same=_each_once(stated.same, *(one.same for one in parts)), grows=stated.grows,
+        drawn=_drawn_of(stated, given, ""), drawn_start=start_of(seed, stated.name, MIX),
     )  # fmt: skip
+
+
+def _drawn_of(
+    stated: StatementToml, given: Mapping[str, WorkloadStatement], dialect: str
+) -> tuple[DrawnText, ...]:
+    """What users of a mix draw in a dialect: of each statement what its own users draw, or its one
+    text; nothing where one goes round several."""
+    each: dict[str, tuple[DrawnText, ...]] = {}
+    for name in stated.mix:
+        _, texts = given[name].texts_for(dialect)
+        each[name] = given[name].drawn_for(dialect)
+        if not each[name] and len(texts) == 1:
+            each[name] = (DrawnText(texts[0]),)
+    if stated.drawn != TRANSACTION or not all(each.values()):
+        return ()
+    sums = {name: sum(one.weight for one in drawn) for name, drawn in each.items()}
+    whole = lcm(*sums.values())
+    if max(stated.mix.values()) * whole > WEIGHT_MAX:
+        raise InputError(f"the weights of {stated.name} have no small common multiple",
+                         hint="write rounder ones, or drawn = \"run\"")  # fmt: skip
+    return tuple(
+        DrawnText(one.text, one.draws, stated.mix[name] * one.weight * (whole // sums[name]))
+        for name, drawn in each.items()
+        for one in drawn
+    )
 
 
 def _each_once(*lists: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for each in lists for one in each))
+
+
+def texts_of(stated: WorkloadStatement) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each dialect, and all texts that it has: those of the variations, and those that users draw,
+    with some value."""
+    for dialect, texts, drawn in (
+        (stated.dialect, stated.texts, stated.drawn),
+        *((own.dialect, own.texts, own.drawn) for own in stated.own),
+    ):
+        yield dialect, (*texts, *(marked(one.text, dialect, one.draws)[0] for one in drawn))
 
 
 def check_script(
@@ -81,10 +130,7 @@ def check_script(
 ) -> None:
     """Raise `InputError` where a script is none that is measured."""
     changed: dict[str, None] = {}
-    for dialect, texts in (
-        (stated.dialect, stated.texts),
-        *((o.dialect, o.texts) for o in stated.own),
-    ):
+    for dialect, texts in texts_of(stated):
         for text in sql.of_each_shape(texts, dialect, where):
             for tree in script.trees(text, dialect, where):
                 if workload.as_it_stands:

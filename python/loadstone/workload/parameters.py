@@ -1,16 +1,15 @@
 """Parameters of a statement: what `:name` stands for in each of its variations.
 
-Values are drawn when a run is planned, from a seed, so that the same workload always has the same
-texts; they stand in the plan. Each is written into the text as a literal of its dialect, in place
+Values are drawn from a seed: those of the variations when a run is planned, so that the same
+workload always has the same texts, and those of concurrent users for each request, whose number
+follows those of the variations. Each is written into the text as a literal of its dialect, in place
 of the token `:name` and of no other: not within a text or a comment.
 """
 
 import hashlib
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +17,12 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from loadstone._core import drawn_values
 from loadstone.errors import InputError
+from loadstone.plan.workload import LISTED, PATTERN, SEQUENCE, UNIFORM, ZIPF, Draw, Value
 from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within
 
-Value = int | float | str | bool
 Asked = Callable[[str, str], tuple[Value, ...]]
 """The values of a query; the second text says for what."""
 Whole = Annotated[int, Within(-(2**62), 2**62)]
@@ -31,8 +31,12 @@ VARIATIONS, VARIATIONS_MAX = 10, 1_000
 SEED = 1983
 RANKS_MAX = 1_000_000
 """Of a zipf distribution: each has a share in memory while it is drawn from."""
+VALUES_MAX = 100_000
+"""Of which one is drawn: they stand in the plan."""
 FILE_BYTES_MAX = 1 << 24
 _GAMMA, _MASK = 0x9E37_79B9_7F4A_7C15, 2**64 - 1
+_MARKER = 6_180_339_887_000_000
+"""Of a text's own literals, the first number: as large as none that a user writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +44,16 @@ class Parameter:
     """One of these: `uniform` and `zipf` of whole numbers from the first to the second, both
     included, in a zipf distribution the first most often; `sequence`: from the first on, in steps
     of the second; `list`: one of these; `file`: one of its lines; `query`: one of the values in the
-    first column of its answer, over the workload's tables."""
+    first column of its answer, over the workload's tables; `pattern`: a text with a random digit in
+    place of each #."""
 
     uniform: tuple[Whole, Whole] | None = None
     zipf: tuple[Whole, Whole] | None = None
     sequence: tuple[Whole, Whole] | None = None
-    list: Annotated[tuple[Value, ...], Most(100_000)] | None = None
+    list: Annotated[tuple[Value, ...], Most(VALUES_MAX)] | None = None
     file: str | None = None
     query: Annotated[str, Most(1 << 16)] | None = None
+    pattern: Annotated[str, Most(4_000)] | None = None
     exponent: Annotated[float, Within(0, 20)] = 1.0
     """Of zipf: the n-th number has a share of 1 / n to its power."""
 
@@ -66,36 +72,78 @@ def with_values(
     """The texts of a statement's variations. Raises `InputError`."""
     if not parameters:
         return (text,)
-    drawn = {
-        name: _drawn(
-            one, start_of(seed, statement, name), folder, f"{where}, parameter {name}", asked
-        )
-        for name, one in parameters.items()
-    }
-    missing = [name for name in parameters if name not in named_in(text, dialect, drawn, where)]
+    draws = draws_of(parameters, statement, seed, folder, where, asked)
+    missing = [name for name in parameters if name not in named_in(text, dialect, draws, where)]
     if missing:
         raise InputError(f"{where} has no :{missing[0]}", hint="leave out that parameter")
-    return filled(
-        text, dialect, tuple(drawn), lambda n: {name: draw(n) for name, draw in drawn.items()},
-        variations, where,
+    return filled(text, dialect, draws, variations, where)
+
+
+def draws_of(
+    parameters: Mapping[str, Parameter],
+    statement: str,
+    seed: int,
+    folder: Path,
+    where: str,
+    asked: Asked,
+) -> tuple[Draw, ...]:
+    """The ways in which a statement's parameters are drawn. Raises `InputError`."""
+    return tuple(
+        _draw(name, one, start_of(seed, statement, name), folder, f"{where}, parameter {name}",
+              asked)
+        for name, one in parameters.items()
     )  # fmt: skip
 
 
+def given(draw: Draw) -> tuple[str, int, list[int], float, list[str]]:
+    """A draw as the core takes it."""
+    if draw.kind == LISTED:
+        return "place", draw.start, [len(draw.values)], draw.exponent, []
+    return draw.kind, draw.start, [*draw.numbers], draw.exponent, [*draw.words]
+
+
 def filled(
-    text: str,
-    dialect: str,
-    names: Collection[str],
-    drawn: Callable[[int], Mapping[str, Value]],
-    variations: int,
-    where: str,
+    text: str, dialect: str, draws: Sequence[Draw], variations: int, where: str
 ) -> tuple[str, ...]:
     """The texts of a statement's variations, with the values that are drawn for each."""
-    places = _places(text, dialect, names, where)
-    return tuple(_filled(text, dialect, places, drawn(n)) for n in range(variations))
+    places = _places(text, dialect, [draw.name for draw in draws], where)
+    drawn = values_of(draws, variations, where) if draws else [{}] * variations
+    return tuple(_filled(text, dialect, places, values) for values in drawn)
 
 
-def named_in(text: str, dialect: str, names: Collection[str], where: str) -> frozenset[str]:
-    """Those of these names that a text has as `:name`."""
+def values_of(draws: Sequence[Draw], count: int, where: str) -> list[dict[str, Value]]:
+    """The values of the first requests, by name; of two draws of one name the later. Raises
+    `InputError`."""
+    try:
+        found = drawn_values([given(draw) for draw in draws], 0, count)
+    except ValueError as error:
+        raise InputError(f"{where}: it has no value ({error})") from error
+    return [
+        {
+            draw.name: draw.values[int(value)] if draw.kind == LISTED else value
+            for draw, value in zip(draws, values, strict=True)
+        }
+        for values in found
+    ]
+
+
+def marked(text: str, dialect: str, draws: Sequence[Draw]) -> tuple[str, dict[str, int]]:
+    """A text with a literal of its own in place of each `:name`, and which draw each stands for: it
+    can be translated, and taken apart at them."""
+    found: dict[str, int] = {}
+    markers: dict[str, Value] = {}
+    for place, draw in enumerate(draws):
+        texts = draw.kind == PATTERN or any(isinstance(value, str) for value in draw.values)
+        number = _MARKER + place
+        markers[draw.name] = f"loadstone {number}" if texts else number
+        found[f"'loadstone {number}'" if texts else str(number)] = place
+    places = _places(text, dialect, [*markers], "a text")
+    return _filled(text, dialect, places, markers), found
+
+
+def named_in(text: str, dialect: str, draws: Collection[Draw], where: str) -> frozenset[str]:
+    """Those of the drawn names that a text has as `:name`."""
+    names = [draw.name for draw in draws]
     return frozenset(name for *_, name in _places(text, dialect, names, where))
 
 
@@ -106,61 +154,49 @@ def start_of(seed: int, statement: str, name: str) -> int:
 
 
 def random_bits(start: int, number: int) -> int:
-    """The number-th of 64 random bits: SplitMix64, as in `crates/datasets/src/splitmix.rs`."""
+    """The number-th of 64 random bits: SplitMix64, as in `crates/datasets/src/splitmix.rs`, by
+    which the core draws values, too."""
     bits = (start + (number + 1) * _GAMMA) & _MASK
     bits = ((bits ^ (bits >> 30)) * 0xBF58_476D_1CE4_E5B9) & _MASK
     bits = ((bits ^ (bits >> 27)) * 0x94D0_49BB_1331_11EB) & _MASK
     return bits ^ (bits >> 31)
 
 
-def _drawn(
-    stated: Parameter, start: int, folder: Path, where: str, asked: Asked
-) -> Callable[[int], Value]:
-    """The value of each variation."""
+def _draw(name: str, stated: Parameter, start: int, folder: Path, where: str, asked: Asked) -> Draw:
     kinds = [
-        name for name in ("uniform", "zipf", "sequence", "list", "file", "query")
-        if getattr(stated, name) is not None
+        kind for kind in ("uniform", "zipf", "sequence", "list", "file", "query", "pattern")
+        if getattr(stated, kind) is not None
     ]  # fmt: skip
     if len(kinds) != 1:
         known = ", ".join(one.name for one in fields(Parameter) if one.name != "exponent")
         raise InputError(f"{where} must be drawn in one way", hint=f"give it one of {known}")
     if stated.sequence is not None:
-        first, step = stated.sequence
-        return lambda n: first + n * step
+        return Draw(name, SEQUENCE, numbers=stated.sequence)
     if stated.zipf is not None:
-        return _zipf(*stated.zipf, stated.exponent, start, where)
+        low, high = _bounds(*stated.zipf, where)
+        if high - low >= RANKS_MAX:
+            raise InputError(f"{where}: a zipf distribution has at most {RANKS_MAX:,} numbers")
+        return Draw(name, ZIPF, start, (low, high), stated.exponent)
     if stated.uniform is not None:
-        low, high = _bounds(*stated.uniform, where)
-        return lambda n: low + (random_bits(start, n) * (high - low + 1) >> 64)
+        return Draw(name, UNIFORM, start, _bounds(*stated.uniform, where))
+    if stated.pattern is not None:
+        if not stated.pattern.isprintable() or {*stated.pattern} & {"'", "\\"}:
+            raise InputError(f"{where}: a pattern has no quotes and no backslash")
+        return Draw(name, PATTERN, start, words=(stated.pattern,))
     if stated.query is not None:
         values = asked(stated.query, where)
     else:
         values = stated.list if stated.list is not None else _lines(folder / (stated.file or ""))
-    if not values:
-        raise InputError(f"{where} has no value")
-    return lambda n: values[random_bits(start, n) * len(values) >> 64]
+    if not 0 < len(values) <= VALUES_MAX:
+        most = f"more than {VALUES_MAX:,} values: {len(values):,}" if values else "no value"
+        raise InputError(f"{where} has {most}")
+    return Draw(name, LISTED, start, values=values)
 
 
 def _bounds(low: int, high: int, where: str) -> tuple[int, int]:
     if low > high:
         raise InputError(f"{where}: from {low} to {high} there is no number")
     return low, high
-
-
-def _zipf(low: int, high: int, exponent: float, start: int, where: str) -> Callable[[int], Value]:
-    low, high = _bounds(low, high, where)
-    if high - low >= RANKS_MAX:
-        raise InputError(f"{where}: a zipf distribution has at most {RANKS_MAX:,} numbers")
-    drawn = zipf(low, high, exponent)
-    # 53 bits, as many as a float has.
-    return lambda n: drawn((random_bits(start, n) >> 11) / 2**53)
-
-
-@lru_cache(maxsize=16)
-def zipf(low: int, high: int, exponent: float) -> Callable[[float], int]:
-    """The number at a share, from 0 to below 1, of a zipf distribution."""
-    sums = list(accumulate(1.0 / rank**exponent for rank in range(1, high - low + 2)))
-    return lambda share: low + min(bisect_left(sums, share * sums[-1]), high - low)
 
 
 def _lines(path: Path) -> tuple[Value, ...]:
@@ -195,8 +231,13 @@ def _filled(
 ) -> str:
     parts, at = [], 0
     for begin, end, name in places:
-        literal = exp.convert(values[name]).sql(dialect=dialect or None)
-        # A minus before it would begin a comment: `- -3`.
-        parts += [text[at:begin], f"({literal})" if literal.startswith("-") else literal]
+        parts += [text[at:begin], literal(values[name], dialect)]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def literal(value: Value, dialect: str) -> str:
+    """A value as a text of a dialect has it."""
+    written = exp.convert(value).sql(dialect=dialect or None)
+    # A minus before it would begin a comment: `- -3`.
+    return f"({written})" if written.startswith("-") else written

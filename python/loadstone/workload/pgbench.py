@@ -3,23 +3,21 @@ r"""Scripts of pgbench, as far as they are read: `\set` lines, and statements.
     \set aid random(1, 100000 * :scale)
     SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 
-pgbench draws anew for each transaction. Here values are drawn when a run is planned, for each
-variation, from the workload's seed: the distributions are pgbench's (PostgreSQL's manual, pgbench,
-"Random Functions"), the numbers are ours. What is not read is refused by its name, never left out.
+As pgbench does, concurrent users draw anew for each transaction, behind the first ones, which are
+drawn when a run is planned. All come from the workload's seed: the distributions are pgbench's
+(PostgreSQL's manual, pgbench, "Random Functions"), the numbers are ours. What is not read is
+refused by its name, never left out.
 """
 
 import ast
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.errors import InputError
-from loadstone.workload.parameters import RANKS_MAX, Value, random_bits, start_of, zipf
+from loadstone.plan.workload import PROGRAM, Draw
+from loadstone.workload.parameters import start_of, values_of
 
-Number = int | float
-Values = Mapping[str, Value]
-INT_MAX = 2**63
 WEIGHT_MAX = 1_000_000
 _SET = re.compile(r"\\set\s+([A-Za-z_][A-Za-z0-9_]*)\s+(.+)", re.DOTALL)
 _VARIABLE = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)")
@@ -34,17 +32,22 @@ class Script:
     sets: tuple[tuple[str, ast.expr], ...]
     text: str
 
-    def values(self, seed: int, statement: str, scale: int, where: str) -> Callable[[int], Values]:
-        """The variables in each variation. Raises `InputError`."""
-
-        def drawn(number: int) -> Values:
-            known: dict[str, Number] = {"scale": scale}
-            for place, (name, expression) in enumerate(self.sets):
-                bits = _bits(start_of(seed, statement, f"{place} {name}"), number)
-                known[name] = _value(expression, known, bits, f"{where}: \\set {name}")
-            return known
-
-        return drawn
+    def draws(self, seed: int, statement: str, scale: int, where: str) -> tuple[Draw, ...]:
+        """The way in which its variables get their values. Raises `InputError`, also where they
+        have none."""
+        found = [Draw("scale", PROGRAM, words=(str(scale),))]
+        known = {"scale": 0}
+        for place, (name, expression) in enumerate(self.sets):
+            start = start_of(seed, statement, f"{place} {name}")
+            stated = f"{where}: \\set {name}"
+            try:
+                words = tuple(_words(expression, known, stated))
+            except RecursionError as error:
+                raise InputError(f"{stated} has too many parts", hint=_HINT) from error
+            found.append(Draw(name, PROGRAM, start, words=words))
+            known[name] = len(found) - 1
+            values_of(found, 1, stated)
+        return tuple(found)
 
 
 _OF_ACCOUNT = "UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid"
@@ -112,11 +115,6 @@ def script_of(text: str, where: str) -> Script:
     return Script(tuple(sets), statement)
 
 
-def variables_in(script: Script) -> Sequence[str]:
-    """The variables that the statement can name."""
-    return tuple(dict.fromkeys(["scale", *(name for name, _ in script.sets)]))
-
-
 def _lines(text: str) -> Iterator[str]:
     """Lines without comments; one that ends in a backslash goes on in the next."""
     kept = ""
@@ -144,128 +142,57 @@ _HINT = (
     "read are numbers, :variables, + - * / %, random, random_exponential, random_gaussian,"
     " random_zipfian, abs, greatest, least, int, double, mod"
 )
-_Bits = Iterator[int]
 
 
-def _bits(start: int, number: int) -> _Bits:
-    """As many random numbers of 64 bits as an expression requests, others in each variation."""
-    first = random_bits(start, number)
-    place = 0
-    while True:
-        yield random_bits(first, place)
-        place += 1
-
-
-def _value(node: ast.expr, known: Mapping[str, Number], bits: _Bits, where: str) -> Number:
-    try:
-        found = _evaluated(node, known, bits, where)
-    except (ZeroDivisionError, OverflowError, ValueError, RecursionError) as error:
-        raise InputError(f"{where}: it has no value ({error})") from error
-    if isinstance(found, int) and not -INT_MAX <= found < INT_MAX:
-        raise InputError(f"{where}: {found} is no bigint")
-    return found
-
-
-def _evaluated(node: ast.expr, known: Mapping[str, Number], bits: _Bits, where: str) -> Number:
+def _words(node: ast.expr, known: Mapping[str, int], where: str) -> Iterator[str]:
+    """An expression as the core's stack machine executes it: numbers, `:PLACE` of a value drawn
+    before, and `FUNCTION(COUNT` behind its arguments."""
     match node:
-        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return number
+        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()) if _is_number(node):
+            yield _number(node, where)
         case ast.Name(id=name) if name.removeprefix(_PREFIX) in known and name.startswith(_PREFIX):
-            return known[name.removeprefix(_PREFIX)]
+            yield f":{known[name.removeprefix(_PREFIX)]}"
         case ast.Name(id=name) if name.startswith(_PREFIX):
             raise InputError(f"{where} names :{name.removeprefix(_PREFIX)}, which nothing sets")
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
-            value = _evaluated(inner, known, bits, where)
-            return -value if isinstance(sign, ast.USub) else value
+            yield from _words(inner, known, where)
+            yield from ["negate(1"] if isinstance(sign, ast.USub) else []
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            a = _evaluated(left, known, bits, where)
-            return _OPERATORS[type(operator)](a, _evaluated(right, known, bits, where))
+            yield from _words(left, known, where)
+            yield from _words(right, known, where)
+            yield f"{_OPERATORS[type(operator)]}(2"
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
-            counts, call = _FUNCTIONS[name]
-            if len(arguments) not in counts:
+            if len(arguments) not in _FUNCTIONS[name]:
                 raise InputError(f"{where}: {name} with {len(arguments)} arguments is not read")
-            return call(bits, *(_evaluated(one, known, bits, where) for one in arguments))
-    raise InputError(f"{where} has {ast.unparse(node)[:60]}, which is not read", hint=_HINT)
+            for one in arguments:
+                yield from _words(one, known, where)
+            yield f"{name}({len(arguments)}"
+        case _:
+            raise InputError(f"{where} has {ast.unparse(node)[:60]}, which is not read", hint=_HINT)
 
 
-def _divided(a: Number, b: Number) -> Number:
-    """As in C: towards zero."""
-    if isinstance(a, int) and isinstance(b, int):
-        return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    return a / b
+def _number(node: ast.expr, where: str) -> str:
+    number = ast.literal_eval(node)
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise InputError(f"{where}: {number} is no bigint")
+    return repr(number)
 
 
-def _modulo(a: Number, b: Number) -> Number:
-    if not isinstance(a, int) or not isinstance(b, int):
-        raise ValueError("% is of whole numbers")
-    return a - b * int(_divided(a, b))
+def _is_number(node: ast.expr) -> bool:
+    """Whether it is a number of pgbench's, with or without a sign."""
+    if isinstance(node, ast.UnaryOp):
+        if not isinstance(node.op, ast.USub | ast.UAdd):
+            return False
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-_OPERATORS: Mapping[type[ast.operator], Callable[[Number, Number], Number]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: _divided,
-    ast.Mod: _modulo,
-}
-
-
-def _bounds(low: Number, high: Number) -> tuple[int, int]:
-    if not isinstance(low, int) or not isinstance(high, int) or low > high:
-        raise ValueError(f"no whole number is from {low} to {high}")
-    return low, high
-
-
-def _fraction(bits: _Bits) -> float:
-    """From 0 to below 1."""
-    return (next(bits) >> 11) / 2**53
-
-
-def _random(bits: _Bits, low: Number, high: Number) -> int:
-    first, last = _bounds(low, high)
-    return first + (next(bits) * (last - first + 1) >> 64)
-
-
-def _exponential(bits: _Bits, low: Number, high: Number, parameter: Number) -> int:
-    first, last = _bounds(low, high)
-    if parameter <= 0:
-        raise ValueError("random_exponential needs a parameter above 0")
-    cut = math.exp(-parameter)
-    share = -math.log(cut + (1 - cut) * (1 - _fraction(bits))) / parameter
-    return min(first + int((last - first + 1) * share), last)
-
-
-def _gaussian(bits: _Bits, low: Number, high: Number, parameter: Number) -> int:
-    first, last = _bounds(low, high)
-    if parameter < 2:
-        raise ValueError("random_gaussian needs a parameter of 2 or more")
-    deviation = parameter
-    while not -parameter <= deviation < parameter:
-        # Box and Muller's, as pgbench has it.
-        radius = math.sqrt(-2 * math.log(1 - _fraction(bits)))
-        deviation = radius * math.sin(2 * math.pi * _fraction(bits))
-    share = (deviation + parameter) / (2 * parameter)
-    return min(first + int((last - first + 1) * share), last)
-
-
-def _zipfian(bits: _Bits, low: Number, high: Number, parameter: Number) -> int:
-    first, last = _bounds(low, high)
-    if not 1.001 <= parameter <= 1000:
-        raise ValueError("random_zipfian needs a parameter from 1.001 to 1000")
-    if last - first >= RANKS_MAX:
-        raise ValueError(f"a zipf distribution has at most {RANKS_MAX:,} numbers here")
-    return zipf(first, last, parameter)(_fraction(bits))
-
-
-_FUNCTIONS: Mapping[str, tuple[range, Callable[..., Number]]] = {
-    "random": (range(2, 3), _random),
-    "random_exponential": (range(3, 4), _exponential),
-    "random_gaussian": (range(3, 4), _gaussian),
-    "random_zipfian": (range(3, 4), _zipfian),
-    "abs": (range(1, 2), lambda _, a: abs(a)),
-    "int": (range(1, 2), lambda _, a: int(a)),
-    "double": (range(1, 2), lambda _, a: float(a)),
-    "mod": (range(2, 3), lambda _, a, b: _modulo(a, b)),
-    "greatest": (range(1, 100), lambda _, *those: max(those)),
-    "least": (range(1, 100), lambda _, *those: min(those)),
-}
+_OPERATORS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%",
+}  # fmt: skip
+_FUNCTIONS: Mapping[str, range] = {
+    "random": range(2, 3), "random_exponential": range(3, 4), "random_gaussian": range(3, 4),
+    "random_zipfian": range(3, 4), "abs": range(1, 2), "int": range(1, 2), "double": range(1, 2),
+    "mod": range(2, 3), "greatest": range(1, 100), "least": range(1, 100),
+}  # fmt: skip
+"""Their numbers of arguments; what they do, `crates/clients/src/statements/program.rs` says."""

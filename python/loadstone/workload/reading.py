@@ -3,15 +3,18 @@ with files of data. docs/workload.md describes the file."""
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import (
     COPY_SUFFIX,
     DataTable,
+    DrawnText,
     OwnText,
     Workload,
     WorkloadStatement,
@@ -20,11 +23,13 @@ from loadstone.text.files import read_text
 from loadstone.text.shape import shaped
 from loadstone.workload import data, mixes, script, sql
 from loadstone.workload import pgbench as pgbench_scripts
-from loadstone.workload.entries import StatementToml, TableToml, WorkloadToml
+from loadstone.workload.entries import TRANSACTION, StatementToml, TableToml, WorkloadToml
 from loadstone.workload.parameters import (
     Asked,
+    draws_of,
     filled,
     named_in,
+    start_of,
     with_values,
 )
 
@@ -44,9 +49,23 @@ def read_workload(place: str) -> Workload:
     file = path / FILE if path.is_dir() else path
     if not file.exists():
         inside = f"a folder of a workload holds {FILE}" if path.is_dir() else "look at its path"
+        if ":" in place:
+            inside = "it is none of sysbench:NAME and pgbench:NAME, and no path"
         raise InputError(f"there is no workload {file}", hint=inside)
     folder = Path(place) if path.is_dir() else path.parent
-    stated = _toml(file)
+    return _workload(_stated(_toml(file), file), folder, file)
+
+
+def known_to_all(name: str, rows: int | None) -> Workload:
+    """A workload that others have made known: `sysbench:oltp_read_write`. Raises `InputError`."""
+    from loadstone.workload.known import entries_of
+
+    file = Path(name)
+    found = _workload(_stated(entries_of(name, rows), file), Path(), file)
+    return replace(found, folder="")
+
+
+def _workload(stated: WorkloadToml, folder: Path, file: Path) -> Workload:
     if not stated.statement:
         raise InputError(f"{file} has no statement", hint="add one: [[statement]]")
     if stated.as_it_stands and stated.data:
@@ -117,12 +136,15 @@ def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) 
     return workload
 
 
-def _toml(file: Path) -> WorkloadToml:
+def _toml(file: Path) -> dict[str, Any]:
     text = read_text(file, FILE_BYTES_MAX, "the workload")
     try:
-        found = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is not a TOML file: {str(error).partition(';')[0]}") from error
+
+
+def _stated(found: dict[str, Any], file: Path) -> WorkloadToml:
     known = WorkloadToml.__dataclass_fields__
     for name in sorted({*found} - {*known}):
         near = get_close_matches(name, known, n=1)
@@ -164,48 +186,65 @@ def _statement(
 ) -> WorkloadStatement:
     where = f"{file}: statement {stated.name}"
     if stated.pgbench:
-        dialect, texts, own = _of_pgbench(stated, whole, folder, where)
+        written = _of_pgbench(stated, whole, folder, where)
         several = not isinstance(stated.pgbench, str) and len(stated.pgbench) > 1
-        shapes = sql.of_each_shape(texts, dialect, where)
-        if several or any(sql.count(text, dialect) > 1 for text in shapes):
-            return _script(stated, dialect, texts, where)
+        shapes = sql.of_each_shape(written.texts, written.dialect, where)
+        if several or any(sql.count(text, written.dialect) > 1 for text in shapes):
+            return _script(stated, whole, written, where)
     else:
-        dialect, texts, own = _of_sql(stated, whole, folder, where, asked)
+        written = _of_sql(stated, whole, folder, where, asked)
+        (shape,) = sql.of_each_shape(written.texts[:1], written.dialect, where)
+        checked = stated.same or stated.grows
+        if sql.count(shape, written.dialect) > 1 or (checked and _changes(shape, written, where)):
+            return _script(stated, whole, written, where)
     if stated.volatile or stated.same or stated.grows:
         raise InputError(
             f"{where} has volatile, same or grows, and is no script of several statements",
             hint="leave them out",
         )
-    tree = sql.parsed(texts[0], dialect, where)
+    tree = sql.parsed(written.texts[0], written.dialect, where)
     order, unchecked = sql.order_of(tree)
-    others = tuple(OwnText(each, one) for each, one in own.items())
     title = stated.title or stated.name
     return WorkloadStatement(
-        stated.name, title, dialect, texts, others, stated.digits, order, unchecked,
-        changes=sql.changed_by(tree),
+        stated.name, title, written.dialect, written.texts, written.own, stated.digits, order,
+        unchecked, changes=sql.changed_by(tree), drawn=written.drawn,
     )  # fmt: skip
+
+
+def _changes(text: str, written: "_Written", where: str) -> bool:
+    """Whether a single statement changes a table: with what users must leave, it is a script."""
+    return bool(sql.changed_by(sql.parsed(text, written.dialect, where)))
 
 
 def _script(
-    stated: StatementToml, dialect: str, texts: tuple[str, ...], where: str
+    stated: StatementToml, whole: WorkloadToml, written: "_Written", where: str
 ) -> WorkloadStatement:
     """One whose texts are scripts of several statements."""
+    dialect, texts = written.dialect, written.texts
     shapes = sql.of_each_shape(texts, dialect, where)
     names = (name for text in shapes for name in script.changed_by(text, dialect, where))
+    start = start_of(whole.seed, stated.name, mixes.MIX) if len(written.drawn) > 1 else 0
     return WorkloadStatement(
-        stated.name, stated.title or stated.name, dialect, texts, digits=stated.digits, script=True,
-        script_changes=tuple(dict.fromkeys(names)), volatile=stated.volatile, same=stated.same,
-        grows=stated.grows,
+        stated.name, stated.title or stated.name, dialect, texts, written.own, stated.digits,
+        script=True, script_changes=tuple(dict.fromkeys(names)), volatile=stated.volatile,
+        same=stated.same, grows=stated.grows, drawn=written.drawn, drawn_start=start,
     )  # fmt: skip
 
 
-_Texts = tuple[str, tuple[str, ...], Mapping[str, tuple[str, ...]]]
-"""A dialect, the texts of all variations, and those of other dialects."""
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A statement's dialect, the texts of all variations, those in other dialects, and what users
+    draw."""
+
+    dialect: str
+    texts: tuple[str, ...]
+    own: tuple[OwnText, ...] = ()
+    drawn: tuple[DrawnText, ...] = ()
 
 
 def _of_sql(
     stated: StatementToml, whole: WorkloadToml, folder: Path, where: str, asked: Asked
-) -> _Texts:
+) -> _Written:
     dialect = sql.dialect_named(stated.dialect or whole.dialect, where)
     text = stated.sql
     beside = folder / STATEMENTS / f"{stated.name}.sql"
@@ -222,11 +261,17 @@ def _of_sql(
             where, asked,
         )  # fmt: skip
 
+    def drawn(each: str) -> tuple[DrawnText, ...]:
+        anew = stated.parameters and stated.drawn == TRANSACTION
+        return (DrawnText(each, draws),) if anew else ()
+
+    draws = draws_of(stated.parameters, stated.name, whole.seed, folder, where, asked)
     own = {sql.dialect_named(name, where): one for name, one in stated.text.items()}
-    return dialect, valued(text, dialect), {name: valued(one, name) for name, one in own.items()}
+    others = tuple(OwnText(name, valued(one, name), drawn(one)) for name, one in own.items())
+    return _Written(dialect, valued(text, dialect), others, drawn(text))
 
 
-def _of_pgbench(stated: StatementToml, whole: WorkloadToml, folder: Path, where: str) -> _Texts:
+def _of_pgbench(stated: StatementToml, whole: WorkloadToml, folder: Path, where: str) -> _Written:
     for name in ("sql", "parameters", "text"):
         if getattr(stated, name):
             raise InputError(f"{where} has {name} beside a script of pgbench", hint="keep one")
@@ -241,18 +286,20 @@ def _of_pgbench(stated: StatementToml, whole: WorkloadToml, folder: Path, where:
         scripts[name] = pgbench_scripts.script_of(text, f"{where}, {name}"), weight
     if len(scripts) < len(given):
         raise InputError(f"{where} names a script twice", hint="name each once, with its weight")
-    filled_in = {}
-    for name, (one, _) in scripts.items():
-        names = pgbench_scripts.variables_in(one)
-        drawn = one.values(whole.seed, stated.name, stated.scale, where)
-        varies = len(scripts) > 1 or named_in(one.text, dialect, names, where)
+    filled_in, drawn = {}, []
+    for name, (one, weight) in scripts.items():
+        draws = one.draws(whole.seed, stated.name, stated.scale, where)
+        varies = len(scripts) > 1 or named_in(one.text, dialect, draws, where)
         variations = stated.variations if varies else 1
-        filled_in[name] = filled(one.text, dialect, names, drawn, variations, where)
+        filled_in[name] = filled(one.text, dialect, draws, variations, where)
+        if varies and stated.drawn == TRANSACTION:
+            drawn.append(DrawnText(one.text, draws, weight))
     weights = {name: weight for name, (_, weight) in scripts.items()}
     if len(scripts) == 1:
-        return dialect, next(iter(filled_in.values())), {}
+        return _Written(dialect, next(iter(filled_in.values())), drawn=tuple(drawn))
     order = mixes.drawn(weights, whole.seed, stated.name, stated.variations)
-    return dialect, tuple(filled_in[name][n] for n, name in enumerate(order)), {}
+    texts = tuple(filled_in[name][n] for n, name in enumerate(order))
+    return _Written(dialect, texts, drawn=tuple(drawn))
 
 
 def _where(where: str, statement: WorkloadStatement) -> str:
@@ -281,7 +328,7 @@ def _check_statement(
     workload: Workload, one: WorkloadStatement, known: Sequence[str], where: str
 ) -> None:
     first: sql.Tree | None = None
-    for dialect, texts in ((one.dialect, one.texts), *((o.dialect, o.texts) for o in one.own)):
+    for dialect, texts in mixes.texts_of(one):
         for text in texts:
             tree = sql.parsed(text, dialect, where)
             first = first or tree

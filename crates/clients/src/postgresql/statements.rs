@@ -1,5 +1,6 @@
 //! Statements of users, each on a connection of its own.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use postgres_protocol::message::backend::{COMMAND_COMPLETE_TAG, DATA_ROW_TAG};
@@ -11,11 +12,18 @@ use super::wire::WireError;
 use super::{ENGINE, failed};
 use crate::error::ClientError;
 use crate::statements;
+use crate::statements::drawing::Template;
 
 /// A connection, with the statements that it has prepared by their texts, if it prepares any.
 struct Own {
     session: Session,
-    prepared: Option<HashMap<String, Vec<u8>>>,
+    prepared: Option<HashMap<String, Prepared>>,
+}
+
+/// A statement that the server has parsed, and its call where it has no parameters.
+struct Prepared {
+    name: String,
+    call: Vec<u8>,
 }
 
 /// Connect, and begin with these statements. `is_prepared`: each text is parsed once and executed
@@ -41,34 +49,83 @@ impl Own {
             frontend::query(text, output)?;
             return self.session.wire.flush();
         };
-        if let Some(call) = prepared.get(text) {
+        if let Some(Prepared { call, .. }) = prepared.get(text) {
             output.extend_from_slice(call);
             return self.session.wire.flush();
         }
         let name = format!("loadstone_{}", prepared.len());
         frontend::parse(&name, text, [], output)?;
-        let call = called(&name)?;
+        let call = called(&name, &[])?.to_vec();
         output.extend_from_slice(&call);
-        prepared.insert(text.to_owned(), call);
+        prepared.insert(text.to_owned(), Prepared { name, call });
+        self.session.wire.flush()
+    }
+
+    /// Send the parameters of a statement that is parsed, or will be by this.
+    fn call(&mut self, text: &str, values: &[Cow<'_, str>]) -> Result<(), WireError> {
+        let output = &mut self.session.wire.output;
+        let prepared = self.prepared.get_or_insert_default();
+        if !prepared.contains_key(text) {
+            let name = format!("loadstone_{}", prepared.len());
+            frontend::parse(&name, text, [], output)?;
+            prepared.insert(text.to_owned(), Prepared { name, call: Vec::new() });
+        }
+        output.extend_from_slice(&called(&prepared[text].name, values)?);
         self.session.wire.flush()
     }
 }
 
-/// Bind, Execute and Sync of a statement without parameters, whose rows come as text.
-fn called(name: &str) -> Result<Vec<u8>, WireError> {
+/// Bind, Execute and Sync of a statement, with its parameters as text, as its rows come.
+fn called(name: &str, values: &[Cow<'_, str>]) -> Result<bytes::BytesMut, WireError> {
     let mut call = bytes::BytesMut::new();
-    let none: [i32; 0] = [];
-    let write = |_: i32, _: &mut bytes::BytesMut| Ok(postgres_protocol::IsNull::Yes);
-    frontend::bind("", name, [], none, write, [], &mut call)
-        .map_err(|_| WireError::Protocol("a call without parameters is no message".into()))?;
+    let write = |value: &Cow<'_, str>, output: &mut bytes::BytesMut| {
+        output.extend_from_slice(value.as_bytes());
+        Ok(postgres_protocol::IsNull::No)
+    };
+    frontend::bind("", name, [], values, write, [], &mut call)
+        .map_err(|_| WireError::Protocol("a call is no message".into()))?;
     frontend::execute("", 0, &mut call)?;
     frontend::sync(&mut call);
-    Ok(call.to_vec())
+    Ok(call)
+}
+
+/// The value of a literal of SQL as the protocol has it; `None` of one of another form.
+fn value_of(literal: &str) -> Option<Cow<'_, str>> {
+    let between = |open, close| literal.strip_prefix(open)?.strip_suffix(close);
+    if let Some(number) = between('(', ')') {
+        return Some(number.into());
+    }
+    if let Some(text) = between('\'', '\'') {
+        return Some(text.replace("''", "'").into());
+    }
+    literal
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || ".+-".contains(letter))
+        .then_some(literal.into())
 }
 
 impl statements::Session for Own {
     fn ask(&mut self, statement: &str) -> Result<u64, ClientError> {
         self.send(statement).map_err(failed("sending a statement"))?;
+        self.answer()
+    }
+
+    fn ask_with(&mut self, text: &Template, literals: &[String]) -> Result<u64, ClientError> {
+        let (parsed, parameters) = text.with_parameters();
+        let values: Option<Vec<_>> =
+            parameters.iter().map(|place| value_of(&literals[*place])).collect();
+        match (&self.prepared, values) {
+            (Some(_), Some(values)) => {
+                self.call(parsed, &values).map_err(failed("sending a statement"))?;
+                self.answer()
+            }
+            _ => self.ask(&text.filled(literals)),
+        }
+    }
+}
+
+impl Own {
+    fn answer(&mut self) -> Result<u64, ClientError> {
         let (mut rows, mut changed) = (0, None);
         let answered = self.session.frames_until_ready(|tag, body| match tag {
             DATA_ROW_TAG => rows += 1,
@@ -92,7 +149,14 @@ fn changed_by(tag: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::changed_by;
+    use super::{changed_by, value_of};
+
+    #[test]
+    fn a_literal_has_the_value_that_the_server_reads_in_it() {
+        let values = ["7", "(-5)", "1.5e+300", "'it''s'", "TRUE"].map(|one| value_of(one).unwrap());
+        assert_eq!(values, ["7", "-5", "1.5e+300", "it's", "TRUE"]);
+        assert_eq!(value_of("E'a\\b'"), None);
+    }
 
     #[test]
     fn a_change_has_the_rows_of_its_tag_and_a_query_those_that_came() {

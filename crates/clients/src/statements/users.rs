@@ -4,9 +4,11 @@ use std::thread;
 
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::tally::Tally;
+use loadstone_measure::timeline::{Interval, Own as OwnTime, Timeline};
 use loadstone_measure::work::{Meter, Work};
 
 use super::Session;
+use super::drawing::{Drawing, Shape};
 use crate::error::ClientError;
 use crate::pacing::{self, Begin, Pacing, Queue};
 
@@ -29,22 +31,52 @@ impl Request {
     }
 
     fn ask(&self, session: &mut dyn Session) -> Result<u64, ClientError> {
-        let mut rows = 0;
-        for text in &self.texts {
-            match session.ask(text) {
-                Ok(more) => rows += more,
-                Err(error) => {
-                    if self.texts.len() > 1 {
-                        // Where it has ended already, there is nothing to roll back.
-                        _ = session.ask("ROLLBACK");
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(rows)
+        each(session, &self.texts, |session, text| session.ask(text))
     }
 }
+
+/// The rows of some texts together; where one fails, the transaction is rolled back.
+fn each<T>(
+    session: &mut dyn Session,
+    texts: &[T],
+    ask: impl Fn(&mut dyn Session, &T) -> Result<u64, ClientError>,
+) -> Result<u64, ClientError> {
+    let mut rows = 0;
+    for text in texts {
+        match ask(session, text) {
+            Ok(more) => rows += more,
+            Err(error) => {
+                if texts.len() > 1 {
+                    // Where it has ended already, there is nothing to roll back.
+                    _ = session.ask("ROLLBACK");
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// What users request.
+pub struct Requests {
+    /// The first ones, whose answers are known.
+    pub known: Vec<Request>,
+    /// What comes after these; without it, users go round the known ones.
+    pub drawing: Option<Drawing>,
+}
+
+impl Requests {
+    /// The known ones, again and again.
+    #[cfg(test)]
+    const fn round(known: Vec<Request>) -> Self {
+        Self { known, drawing: None }
+    }
+}
+
+/// Of requests that were drawn, so many users kept the number of rows, to be asked again alone.
+const KEPT_MAX: usize = 64;
+/// A user keeps its first drawn request, and then one of so many.
+const KEPT_EACH: u64 = 97;
 
 /// The result of serving concurrent users.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +94,12 @@ pub struct Asked {
     pub wrong: Option<(u64, u64)>,
     /// The cost of the statements.
     pub work: Work,
+    /// The same over time.
+    pub intervals: Vec<Interval>,
+    /// Answers whose number of rows was compared.
+    pub compared: u64,
+    /// The number and the rows of some of the requests that were drawn.
+    pub kept: Vec<(u64, u64)>,
 }
 
 /// One user's part of it.
@@ -72,33 +110,40 @@ struct Own {
     reason: String,
     wrong: Option<(u64, u64)>,
     ended_ns: u64,
+    compared: u64,
+    kept: Vec<(u64, u64)>,
 }
 
-/// Let users loose, each on its session, on which it has requested each answer once: the first
-/// begins with the first request, the second with the second, and so on, and each goes round.
+/// Let users loose, each on its session, on which it has requested each known answer once: the
+/// first begins with the first request, the second with the second, and so on, and each goes round.
+/// Where requests are drawn, those of user u of U have the numbers u, u + U, u + 2 U and so on.
 /// `lasting_ns` is the time that a closed loop is to take, and in which an open one's requests are
-/// due.
+/// due; `interval_ns` the length of the intervals of its figures over time.
 pub fn run(
     sessions: Vec<Box<dyn Session>>,
-    requests: &[Request],
+    requests: &Requests,
     pacing: &Pacing,
     lasting_ns: u64,
+    interval_ns: u64,
     meter: &Meter,
 ) -> Asked {
     let start = Begin::of(sessions.len() + 1);
     let queue = Queue::new(pacing, &start);
+    let timeline = Timeline::new(interval_ns);
+    let count = sessions.len() as u64;
     let mut asked = Asked::default();
     let mut ended_ns = 0;
     thread::scope(|scope| {
-        let (start, queue) = (&start, &queue);
+        let (start, queue, timeline) = (&start, &queue, &timeline);
         let users = sessions.into_iter().enumerate().map(|(number, mut session)| {
             scope.spawn(move || {
                 // Caches are filled; whatever becomes of it, it becomes of it again.
-                for each in requests.iter().filter(|each| each.rows.is_some()) {
+                for each in requests.known.iter().filter(|each| each.rows.is_some()) {
                     _ = each.ask(session.as_mut());
                 }
                 start.together();
-                user(session.as_mut(), requests, number, queue)
+                let place = Place { number: number as u64, count, begun_ns: start.begun_ns() };
+                user(session.as_mut(), requests, &place, queue, timeline.own())
             })
         });
         let users = users.collect::<Vec<_>>();
@@ -119,17 +164,55 @@ pub fn run(
                 asked.reason = own.reason;
             }
             asked.wrong = asked.wrong.or(own.wrong);
+            asked.compared += own.compared;
+            asked.kept.extend(own.kept);
             ended_ns = ended_ns.max(own.ended_ns);
         }
     });
     let begun_ns = start.begun_ns();
     asked.elapsed_ns = ended_ns.max(begun_ns + lasting_ns) - begun_ns;
+    asked.intervals = timeline.intervals();
     asked
 }
 
-fn user(session: &mut dyn Session, requests: &[Request], first: usize, queue: &Queue<'_>) -> Own {
+/// A user among all of them.
+struct Place {
+    number: u64,
+    count: u64,
+    begun_ns: u64,
+}
+
+/// A request of a user's: one that is known, or one that was drawn, with its literals.
+enum Next<'a> {
+    Known(&'a Request),
+    Drawn(u64, &'a Shape, Vec<String>),
+}
+
+impl Requests {
+    /// The request of that number. A drawn one may have no value.
+    fn next(&self, number: u64) -> Result<Next<'_>, ClientError> {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        match &self.drawing {
+            Some(drawing) if at >= self.known.len() => {
+                let request = drawing.request(number);
+                let drawn = request.map(|(shape, values)| Next::Drawn(number, shape, values));
+                drawn.map_err(|error| ClientError::engine("the client", "drawing a value", error))
+            }
+            _ => Ok(Next::Known(&self.known[at % self.known.len().max(1)])),
+        }
+    }
+}
+
+fn user(
+    session: &mut dyn Session,
+    requests: &Requests,
+    place: &Place,
+    queue: &Queue<'_>,
+    mut time: OwnTime<'_>,
+) -> Own {
     let (mut own, mut has_asked) = (Own::default(), false);
-    for request in requests.iter().cycle().skip(first % requests.len().max(1)) {
+    let step = if requests.drawing.is_some() { place.count } else { 1 };
+    for turn in 0.. {
         let due_ns = match queue.due_ns(&mut own.tally) {
             Some(due_ns) => due_ns,
             // However late its thread begins, a user of a closed loop asks once.
@@ -137,17 +220,28 @@ fn user(session: &mut dyn Session, requests: &[Request], first: usize, queue: &Q
             None => break,
         };
         has_asked = true;
+        let next = requests.next(place.number + turn * step);
         let started_ns = now_ns();
-        match request.ask(session) {
+        let answered = match &next {
+            Ok(Next::Known(request)) => request.ask(session),
+            Ok(Next::Drawn(_, shape, literals)) => {
+                each(session, &shape.texts, |session, text| session.ask_with(text, literals))
+            }
+            Err(error) => Err(error.clone()),
+        };
+        match answered {
             Ok(rows) => {
                 pacing::add(&mut own.tally, due_ns, started_ns);
                 own.ended_ns = now_ns();
-                if let Some(expected) = request.rows.filter(|expected| *expected != rows) {
-                    own.wrong = Some((rows, expected));
+                // Of a closed loop nothing is due before it begins.
+                let from_ns = if queue.is_closed() { started_ns } else { due_ns.min(started_ns) };
+                time.add(own.ended_ns - place.begun_ns, own.ended_ns - from_ns);
+                if !own.compare(&next, rows) {
                     break;
                 }
             }
             Err(error) => {
+                time.fail(now_ns() - place.begun_ns);
                 own.failed += 1;
                 if own.reason.is_empty() {
                     own.reason = error.to_string();
@@ -158,8 +252,30 @@ fn user(session: &mut dyn Session, requests: &[Request], first: usize, queue: &Q
     own
 }
 
+impl Own {
+    /// Whether the number of rows is right, as far as it is known.
+    fn compare(&mut self, next: &Result<Next<'_>, ClientError>, rows: u64) -> bool {
+        match next {
+            Ok(Next::Known(request)) => {
+                self.compared += u64::from(request.rows.is_some());
+                self.wrong =
+                    request.rows.filter(|expected| *expected != rows).map(|right| (rows, right));
+                self.wrong.is_none()
+            }
+            Ok(Next::Drawn(number, ..)) => {
+                if self.kept.len() < KEPT_MAX && (self.kept.is_empty() || number % KEPT_EACH == 0) {
+                    self.kept.push((*number, rows));
+                }
+                true
+            }
+            Err(_) => true,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::drawing::{Draw, Template};
     use super::*;
 
     const LASTING_NS: u64 = 2_000_000;
@@ -176,8 +292,9 @@ mod tests {
 
     fn asked(texts: &[(&str, u64)], users: usize, pacing: &Pacing) -> Asked {
         let sessions = (0..users).map(|_| Box::new(Counting) as Box<dyn Session>).collect();
-        let requests: Vec<_> = texts.iter().map(|(text, rows)| Request::of(text, *rows)).collect();
-        run(sessions, &requests, pacing, LASTING_NS, &Meter::new(Vec::new()))
+        let known = texts.iter().map(|(text, rows)| Request::of(text, *rows)).collect();
+        let requests = Requests::round(known);
+        run(sessions, &requests, pacing, LASTING_NS, 1_000, &Meter::new(Vec::new()))
     }
 
     #[test]
@@ -222,7 +339,8 @@ mod tests {
         let pacing = Pacing::Open { starts_ns: vec![0], duration_ns: 60_000_000_000 };
         let texts = ["rows 1", "no", "rows 2"].map(str::to_owned).to_vec();
         let script = Request { texts, rows: None };
-        let found = run(vec![session], &[script], &pacing, 0, &Meter::new(Vec::new()));
+        let script = Requests::round(vec![script]);
+        let found = run(vec![session], &script, &pacing, 0, 1, &Meter::new(Vec::new()));
         assert_eq!((found.failed, found.tally.completed()), (1, 0));
         assert_eq!(*heard.lock().unwrap(), ["rows 1", "no", "ROLLBACK"]);
     }
@@ -233,7 +351,8 @@ mod tests {
         let pacing = Pacing::Open { starts_ns: vec![0], duration_ns: 60_000_000_000 };
         let asked = |rows| {
             let script = Request { texts: texts.clone(), rows };
-            run(vec![Box::new(Counting)], &[script], &pacing, 0, &Meter::new(Vec::new())).wrong
+            let script = Requests::round(vec![script]);
+            run(vec![Box::new(Counting)], &script, &pacing, 0, 1, &Meter::new(Vec::new())).wrong
         };
         assert_eq!(asked(Some(3)), None);
         assert_eq!(asked(Some(2)), Some((3, 2)));
@@ -246,5 +365,34 @@ mod tests {
         let pacing = Pacing::Open { starts_ns, duration_ns: 60_000_000_000 };
         let found = asked(&[("rows 1", 1), ("rows 1", 9)], 2, &pacing);
         assert_eq!((found.tally.completed(), found.wrong), (2, Some((1, 9))));
+    }
+
+    #[test]
+    fn what_is_drawn_follows_the_known_requests_and_no_two_users_draw_the_same() {
+        let heard = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+        let text = Template::new(vec!["rows ".to_owned(), String::new()], vec![0]).unwrap();
+        let shape = Shape {
+            weight: 1,
+            draws: vec![Draw::Sequence { first: 0, step: 1 }],
+            literals: vec![Vec::new()],
+            texts: vec![text],
+        };
+        let drawing = Drawing::new(1, vec![shape]);
+        let requests = Requests { known: vec![Request::of("rows 7", 7)], drawing };
+        let sessions = (0..2)
+            .map(|_| Box::new(Listening(std::sync::Arc::clone(&heard))) as Box<dyn Session>)
+            .collect();
+        let starts_ns = vec![0; 20];
+        let pacing = Pacing::Open { starts_ns, duration_ns: 60_000_000_000 };
+        let found = run(sessions, &requests, &pacing, 0, 1 << 40, &Meter::new(Vec::new()));
+        let heard = heard.lock().unwrap();
+        let drawn: std::collections::HashSet<_> =
+            heard.iter().filter(|text| *text != "rows 7").collect();
+        // Two are practice, and one at most is the known one.
+        assert!(drawn.len() >= heard.len() - 3 && heard.len() == 22, "{heard:?}");
+        assert!(found.compared <= 1 && found.tally.completed() == 20);
+        assert!(found.kept.iter().all(|(number, rows)| number == rows) && !found.kept.is_empty());
+        let counted: u64 = found.intervals.iter().map(|interval| interval.completed).sum();
+        assert_eq!(counted, 20);
     }
 }

@@ -5,15 +5,28 @@ use std::sync::Arc;
 
 use loadstone_clients::engines::statements::{Engine, LodePlace, sessions};
 use loadstone_clients::pacing::Pacing;
-use loadstone_clients::statements::{Asked, Request, run};
+use loadstone_clients::statements::{Asked, Request, Requests, run};
 use loadstone_measure::work::Meter;
 use pyo3::prelude::*;
 
+use super::drawing::Drawing;
 use super::failure;
 use crate::lode::Database;
-use crate::measure::{Metered, Tally, metered};
+use crate::measure::{Intervals, Metered, Tally, intervals, metered};
 
-type Found = (u64, Tally, u64, String, Option<(u64, u64)>, Metered);
+/// The result of a loop of users. See `_core.pyi`.
+#[pyclass(frozen, get_all, module = "loadstone._core")]
+pub struct UsersAsked {
+    elapsed_ns: u64,
+    tally: Py<Tally>,
+    failed: u64,
+    reason: String,
+    wrong: Option<(u64, u64)>,
+    work: Metered,
+    intervals: Intervals,
+    compared: u64,
+    kept: Vec<(u64, u64)>,
+}
 
 /// The place where users' statements are executed. See `_core.pyi`.
 #[pyclass(frozen, module = "loadstone._core")]
@@ -57,7 +70,8 @@ impl StatementUsers {
 
     /// Let them ask.
     #[pyo3(signature = (
-        users, requests, lasting_ns, starts_ns=None, last_ns=0, servers=Vec::new()
+        users, requests, lasting_ns, interval_ns, starts_ns=None, last_ns=0, servers=Vec::new(),
+        drawing=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "the signature of the Python method")]
     fn ask(
@@ -66,22 +80,37 @@ impl StatementUsers {
         users: usize,
         requests: Vec<(Vec<String>, Option<u64>)>,
         lasting_ns: u64,
+        interval_ns: u64,
         starts_ns: Option<Vec<u64>>,
         last_ns: u64,
         servers: Vec<u32>,
-    ) -> PyResult<Found> {
+        drawing: Option<&Drawing>,
+    ) -> PyResult<UsersAsked> {
         let request = |(texts, rows)| Request { texts, rows };
-        let requests: Vec<_> = requests.into_iter().map(request).collect();
+        let requests = Requests {
+            known: requests.into_iter().map(request).collect(),
+            drawing: drawing.map(|drawing| drawing.0.clone()),
+        };
         let pacing = match starts_ns {
             None => Pacing::Closed { duration_ns: lasting_ns },
             Some(starts_ns) => Pacing::Open { starts_ns, duration_ns: last_ns },
         };
         let asked = py.detach(|| {
             let opened = sessions(&self.engine, users)?;
-            Ok(run(opened, &requests, &pacing, lasting_ns, &Meter::new(servers)))
+            let meter = Meter::new(servers);
+            Ok(run(opened, &requests, &pacing, lasting_ns, interval_ns, &meter))
         });
-        let Asked { elapsed_ns, tally, failed, reason, wrong, work } =
-            asked.map_err(|error| failure(&error))?;
-        Ok((elapsed_ns, Tally(tally), failed, reason, wrong, metered(work)))
+        let asked: Asked = asked.map_err(|error| failure(&error))?;
+        Ok(UsersAsked {
+            elapsed_ns: asked.elapsed_ns,
+            tally: Py::new(py, Tally(asked.tally))?,
+            failed: asked.failed,
+            reason: asked.reason,
+            wrong: asked.wrong,
+            work: metered(asked.work),
+            intervals: intervals(asked.intervals),
+            compared: asked.compared,
+            kept: asked.kept,
+        })
     }
 }

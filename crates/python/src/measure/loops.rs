@@ -2,12 +2,14 @@
 
 use loadstone_measure::pace::{self, Pace};
 use loadstone_measure::tally;
+use loadstone_measure::timeline::{self, Interval};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Tally>()?;
+    module.add_class::<Timeline>()?;
     module.add_function(wrap_pyfunction!(intended_starts, module)?)?;
     Ok(())
 }
@@ -80,6 +82,35 @@ impl Tally {
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
+    }
+}
+
+/// (completed, failed, median, p99, longest) of each interval.
+pub type Intervals = Vec<(u64, u64, u64, u64, u64)>;
+
+pub fn intervals(found: Vec<Interval>) -> Intervals {
+    let fields = |one: Interval| (one.completed, one.failed, one.median_ns, one.p99_ns, one.max_ns);
+    found.into_iter().map(fields).collect()
+}
+
+/// A loop over time. See `_core.pyi`.
+#[pyclass(frozen, module = "loadstone._core")]
+pub struct Timeline(timeline::Timeline);
+
+#[pymethods]
+impl Timeline {
+    #[new]
+    fn new(interval_ns: u64) -> Self {
+        Self(timeline::Timeline::new(interval_ns))
+    }
+
+    #[pyo3(signature = (ended_ns, latency_ns=None))]
+    fn add(&self, py: Python<'_>, ended_ns: u64, latency_ns: Option<u64>) {
+        py.detach(|| self.0.add(ended_ns, latency_ns));
+    }
+
+    fn intervals(&self) -> Intervals {
+        intervals(self.0.intervals())
     }
 }
 
