@@ -352,3 +352,33 @@ def test_an_answer_that_changes_each_time_is_called_volatile_and_no_engine_wrong
             assert status == "failed"
             assert "volatile" in reason
             assert "expected" not in reason
+
+
+QUEL = """
+[data.customer]
+sql = "SELECT i::INTEGER AS id, 'n' || i AS name, (i % 7)::INTEGER AS city FROM range(90) t(i)"
+primary_key = "id"
+[[statement]]
+name = "by-id"
+quel = "range of c is customer retrieve (c.name, n = c.city + 1) where c.id = :id"
+parameters.id = { uniform = [0, 89] }
+[[statement]]
+name = "per-city"
+quel = "range of c is customer retrieve (c.city, n = count(c.id by c.city))"
+"""
+
+
+@pytest.mark.slow
+def test_a_statement_in_quel_has_one_answer_on_sql_engines_and_on_lode(desk: Desk) -> None:
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(QUEL, encoding="utf-8")
+    ran = desk.run("run", "./shop", *QUICK, "--on", "lode", "--users", "2", "--loop-seconds", "0.1",
+                   "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    run = desk.read()
+    assert {(one.basis, one.engines) for one in run.agreements} == {
+        ("agreed", "sqlite, duckdb, lode")
+    }
+    assert {*statuses(desk).values()} == {"ok"}
+    assert all(point.status == "ok" and point.completed for point in run.users)

@@ -87,6 +87,8 @@ class Capabilities:
     """False where no instance can ever be stopped; ask `Engine.can_stop` about one of them."""
     no_sql: str = ""
     """Why a statement in SQL is a gap; empty: it takes SQL."""
+    column_types: frozenset[str] = frozenset()
+    """The types of columns that a user's table may have; empty: all."""
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""
     one_user: str = ""

@@ -17,6 +17,8 @@ from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.study import Study
 from loadstone.plan.variant import Variant
+from loadstone.plan.workload import Workload
+from loadstone.quel.dialect import is_quel
 
 NULL_ENGINE = "null"
 """The engine that answers at once: planned beside the others to measure the harness overhead."""
@@ -67,6 +69,7 @@ def make_plan(
             temperature,
             _samples(choices, benchmark, temperature, first=rows == scales[0]),
             capabilities[variant.engine],
+            benchmark.workload,
         )
         for rows in scales
         for temperature in choices.temperature
@@ -374,6 +377,16 @@ def _repeat_most(choices: Choices, cells: Sequence[Cell]) -> int:
     return most
 
 
+def _untyped(workload: Workload | None, capabilities: Capabilities) -> str:
+    """The first column of a workload that an engine has no type for, as the reason of a gap."""
+    known = capabilities.column_types
+    for table in workload.tables if workload and known else ():
+        for column in table.columns:
+            if column.type not in known:
+                return f"it has no column of type {column.type}, which {table.name} has"
+    return ""
+
+
 def _cell(
     operation: Operation,
     variant: Variant,
@@ -381,10 +394,12 @@ def _cell(
     temperature: str,
     samples: int,
     capabilities: Capabilities,
+    workload: Workload | None = None,
 ) -> Cell:
     gap = capabilities.gap(operation.storage, dict(variant.tactics))
-    if operation.statement is not None:
-        gap = gap or capabilities.no_sql
+    if operation.statement is not None and capabilities.no_sql:
+        quel = any(is_quel(own.dialect) for own in operation.statement.own)
+        gap = gap or ("" if quel else capabilities.no_sql) or _untyped(workload, capabilities)
     if temperature == "cold" and not capabilities.stoppable:
         gap = gap or "it keeps nothing on a disk, so nothing can be cold"
     return Cell(operation.name, variant.name, rows, temperature, samples, gap)

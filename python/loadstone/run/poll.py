@@ -13,6 +13,7 @@ from functools import partial
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
+from loadstone.quel.dialect import is_quel
 from loadstone.record.model import Agreement
 from loadstone.run.executor import Executor, Outcome
 from loadstone.workload import answers as written
@@ -62,12 +63,12 @@ def poll(
 
 
 def _trees(plan: Plan, statement: str) -> Iterator[sql.Tree]:
-    """The first text of a statement in each of its dialects."""
+    """The first text of a statement in each of its dialects of SQL; one in QUEL has those, too."""
     for one in plan.workload.statements if plan.workload is not None else ():
         if one.name == statement:
             for dialect, texts in (
                 (one.dialect, one.texts),
-                *((o.dialect, o.texts) for o in one.own),
+                *((own.dialect, own.texts) for own in one.own if not is_quel(own.dialect)),
             ):
                 yield from script.trees(texts[0], dialect, statement)
 

@@ -9,6 +9,7 @@ from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import UnsupportedError
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
+from loadstone.quel.dialect import is_quel
 from loadstone.worker.affinity import placed
 from loadstone.worker.loop_result import no_figures
 from loadstone.worker.requests import Requests, not_open
@@ -57,6 +58,9 @@ class StatementRequests(Requests):
             from loadstone.workload import data
 
             rows = data.stream(stored.item.data, stored.item.folder)
+            if is_quel(self.engine.dialect):
+                again = data.stream(stored.item.data, stored.item.folder)
+                table = _with_widths(table, again)
             start = clock_ns()
             tuples = self.engine.load(table, rows)
             return messages.Loaded(tuples, clock_ns() - start)
@@ -202,6 +206,22 @@ class StatementRequests(Requests):
         if self._statement_timer is None or self._statement_timer.engine is not self.engine:
             self._statement_timer = StatementTimer(self.engine, self._mark)
         return self._statement_timer
+
+
+def _with_widths(table: Table, rows: "pa.RecordBatchReader") -> Table:
+    """A user's table for an engine whose texts have a width: that of the longest one."""
+    import pyarrow.compute as pc
+
+    widths = dict.fromkeys((one.name for one in table.attributes if one.type == "text"), 1)
+    for batch in rows:
+        for name in widths:
+            longest = pc.max(pc.binary_length(batch[name].cast("string"))).as_py()
+            widths[name] = max(widths[name], longest or 0)
+    sized = (
+        replace(one, type=f"char({widths[one.name]})") if one.name in widths else one
+        for one in table.attributes
+    )
+    return replace(table, attributes=tuple(sized))
 
 
 def _table(stored: StoredAt, name: str) -> Table:

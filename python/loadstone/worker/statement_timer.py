@@ -264,8 +264,14 @@ class StatementTimer(Timer):
         """A text of a block as the engine gets it."""
         key = f"{block.rows}/{block.design}/{text}"
         if key not in self.translated and block.sql is not None:
-            from loadstone.workload import script, sql_for_engine
+            from loadstone.quel.dialect import is_quel
+            from loadstone.workload import quel, script, sql_for_engine
 
+            if is_quel(block.sql.written_in):
+                self.translated[key] = quel.for_engine(
+                    text, block.sql.tables, self.engine.stored_name
+                )
+                return self.translated[key]
             stored = {name: self.engine.stored_name(name) for name in block.sql.tables}
             translated = script.for_engine if block.sql.script else sql_for_engine.for_engine
             self.translated[key] = translated(

@@ -31,6 +31,8 @@ class StatementToml:
     name: str
     title: Annotated[str, Most(200)] = ""
     sql: Text = ""
+    quel: Text = ""
+    """A query in QUEL, in place of `sql`."""
     dialect: str = ""
     pgbench: str | tuple[str, ...] = ()
     """Scripts of pgbench's, whose `:scale` is `scale`: files, or names of those built in, each with

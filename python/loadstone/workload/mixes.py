@@ -11,6 +11,7 @@ from loadstone.plan.workload import (
     Workload,
     WorkloadStatement,
 )
+from loadstone.quel.dialect import is_quel
 from loadstone.workload import script, sql
 from loadstone.workload.entries import TRANSACTION, StatementToml
 from loadstone.workload.parameters import marked, random_bits, start_of
@@ -54,7 +55,10 @@ def mixed(
             hint="write all in one; each may have texts for other engines",
         )
     order = drawn(stated.mix, seed, stated.name, stated.variations)
-    dialects = dict.fromkeys(own.dialect for one in parts for own in one.own)
+    # A mix is a script, and lode has none.
+    dialects = dict.fromkeys(
+        own.dialect for one in parts for own in one.own if not is_quel(own.dialect)
+    )
     given = {one.name: one for one in parts}
 
     def texts(dialect: str) -> tuple[str, ...]:

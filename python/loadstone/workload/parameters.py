@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 from loadstone._core import drawn_values
 from loadstone.errors import InputError
 from loadstone.plan.workload import LISTED, PATTERN, SEQUENCE, UNIFORM, ZIPF, Draw, Value
+from loadstone.quel.dialect import is_quel
 from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within
 
@@ -136,7 +137,7 @@ def marked(text: str, dialect: str, draws: Sequence[Draw]) -> tuple[str, dict[st
         texts = draw.kind == PATTERN or any(isinstance(value, str) for value in draw.values)
         number = _MARKER + place
         markers[draw.name] = f"loadstone {number}" if texts else number
-        found[f"'loadstone {number}'" if texts else str(number)] = place
+        found[literal(markers[draw.name], dialect)] = place
     places = _places(text, dialect, [*markers], "a text")
     return _filled(text, dialect, places, markers), found
 
@@ -213,7 +214,7 @@ def _places(
 ) -> list[tuple[int, int, str]]:
     """(begin, end, name) of each `:name` of a parameter. Raises `InputError`."""
     try:
-        tokens = sqlglot.tokenize(text, read=dialect or None)
+        tokens = sqlglot.tokenize(text, read=None if is_quel(dialect) else dialect or None)
     except SqlglotError as error:
         raise InputError(f"{where} cannot be read: {str(error)[:200]}") from error
     return list(_marked(tokens, names))
@@ -238,6 +239,15 @@ def _filled(
 
 def literal(value: Value, dialect: str) -> str:
     """A value as a text of a dialect has it."""
+    if is_quel(dialect):
+        return _of_quel(value)
     written = exp.convert(value).sql(dialect=dialect or None)
     # A minus before it would begin a comment: `- -3`.
     return f"({written})" if written.startswith("-") else written
+
+
+def _of_quel(value: Value) -> str:
+    if isinstance(value, str):
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{quoted}"'
+    return f"({value})" if value < 0 else str(int(value) if value is True else value)

@@ -19,9 +19,10 @@ from loadstone.plan.workload import (
     Workload,
     WorkloadStatement,
 )
+from loadstone.quel.dialect import is_quel
 from loadstone.text.files import read_text
 from loadstone.text.shape import shaped
-from loadstone.workload import data, mixes, script, sql
+from loadstone.workload import data, mixes, quel, script, sql
 from loadstone.workload import pgbench as pgbench_scripts
 from loadstone.workload.entries import TRANSACTION, StatementToml, TableToml, WorkloadToml
 from loadstone.workload.parameters import (
@@ -81,7 +82,7 @@ def _workload(stated: WorkloadToml, folder: Path, file: Path) -> Workload:
             raise InputError(f"{file} has two statements called {name}")
     asked = partial(data.values_of, tables=tables, folder=str(folder))
     alone = {
-        one.name: _statement(one, stated, folder, file, asked)
+        one.name: _statement(one, stated, folder, file, asked, tables)
         for one in stated.statement
         if not one.mix
     }
@@ -182,7 +183,12 @@ def _table(name: str, stated: TableToml, folder: str, file: Path) -> DataTable:
 
 
 def _statement(
-    stated: StatementToml, whole: WorkloadToml, folder: Path, file: Path, asked: Asked
+    stated: StatementToml,
+    whole: WorkloadToml,
+    folder: Path,
+    file: Path,
+    asked: Asked,
+    tables: Sequence[DataTable],
 ) -> WorkloadStatement:
     where = f"{file}: statement {stated.name}"
     if stated.pgbench:
@@ -191,6 +197,8 @@ def _statement(
         shapes = sql.of_each_shape(written.texts, written.dialect, where)
         if several or any(sql.count(text, written.dialect) > 1 for text in shapes):
             return _script(stated, whole, written, where)
+    elif stated.quel:
+        written = _of_quel(stated, whole, folder, where, asked, tables)
     else:
         written = _of_sql(stated, whole, folder, where, asked)
         (shape,) = sql.of_each_shape(written.texts[:1], written.dialect, where)
@@ -271,6 +279,24 @@ def _of_sql(
     return _Written(dialect, valued(text, dialect), others, drawn(text))
 
 
+def _of_quel(
+    stated: StatementToml,
+    whole: WorkloadToml,
+    folder: Path,
+    where: str,
+    asked: Asked,
+    tables: Sequence[DataTable],
+) -> _Written:
+    for name in ("sql", "text", "dialect"):
+        if getattr(stated, name):
+            raise InputError(f"{where} has {name} beside a text in QUEL", hint="keep one")
+    draws = draws_of(stated.parameters, stated.name, whole.seed, folder, where, asked)
+    first, others = quel.statement_of(stated.quel, draws, stated.variations, tables, where)
+    if stated.drawn != TRANSACTION:
+        first, others = replace(first, drawn=()), tuple(replace(one, drawn=()) for one in others)
+    return _Written(first.dialect, first.texts, others, first.drawn)
+
+
 def _of_pgbench(stated: StatementToml, whole: WorkloadToml, folder: Path, where: str) -> _Written:
     for name in ("sql", "parameters", "text"):
         if getattr(stated, name):
@@ -330,6 +356,9 @@ def _check_statement(
     first: sql.Tree | None = None
     for dialect, texts in mixes.texts_of(one):
         for text in texts:
+            if is_quel(dialect):
+                quel.check(text, where)
+                continue
             tree = sql.parsed(text, dialect, where)
             first = first or tree
             sql.check_alike(first, tree, where)

@@ -5,6 +5,8 @@
 pub mod drawing;
 mod program;
 mod users;
+mod value;
+mod zipf;
 
 pub use users::{Asked, Request, Requests, run};
 

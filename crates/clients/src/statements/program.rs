@@ -6,7 +6,8 @@ use std::f64::consts::PI;
 
 use loadstone_datasets::splitmix::SplitMix64;
 
-use super::drawing::{DrawError, RANKS_MAX, Value, Zipf};
+use super::value::{DrawError, Value, above_low};
+use super::zipf::{RANKS_MAX, Zipf};
 
 /// One word of an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,11 +160,6 @@ fn refused<T>(words: impl Into<String>) -> Result<T, DrawError> {
 
 fn no_bigint<T>() -> Result<T, DrawError> {
     refused("it is no bigint")
-}
-
-/// A number so far above the lowest, where both ends are numbers of 64 bits with a sign.
-pub const fn above_low(low: i64, above: u64) -> i64 {
-    low.wrapping_add_unsigned(above)
 }
 
 fn real(value: Value) -> f64 {

@@ -69,6 +69,7 @@ class LodeEngine(Engine):
         },
         tactics=declared(),
         no_sql="lode executes QUEL: it has no SQL",
+        column_types=frozenset(("int2", "int4", "int8", "text")),
     )
 
     _database: lode.Database | ServedDatabase | None = None
