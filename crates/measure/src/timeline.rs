@@ -12,7 +12,7 @@ const DIGITS: u8 = 3;
 /// A request that ends later is counted in the last of these.
 const INTERVALS_MAX: usize = 2_000;
 
-/// What happened in one interval.
+/// The requests that ended in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Interval {
     /// Requests that were answered in it.

@@ -111,7 +111,7 @@ def _moments(point: UsersPoint, loop_s: float) -> Iterator[Moment]:
 
 
 def ramp_verdict(point: UsersPoint, step_s: float) -> RampVerdict:
-    """Where a ramp's answers fell behind."""
+    """The rate at which a ramp's answers fell behind, if its steps show one."""
     if point.status != "ok":
         return RampVerdict(UNDECIDED, None, None, "undecided: others took part of the machine")
     shortfalls = [

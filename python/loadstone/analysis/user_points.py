@@ -47,7 +47,8 @@ class UsersTable:
     names: int
     rows: tuple[UsersRow, ...]
     remarks: tuple[str, ...] = ()
-    """What its ramps show, and of which loops not all answers were compared."""
+    """The rates at which its ramps fell behind, and loops of which not all answers were
+    compared."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ def _remarks(points: Sequence[UsersPoint], plan: Plan) -> Iterator[str]:
 
 
 def _state_of(point: UsersPoint, plan: Plan) -> str:
-    """What was checked of a script that changes data, whose answers depend on the other users."""
+    """The check of a script that changes data, whose answers depend on the other users."""
     statements = plan.workload.statements if plan.workload else ()
     changing = [one for one in statements if one.name == point.operation and one.script_changes]
     if not changing:

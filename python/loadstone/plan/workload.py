@@ -70,6 +70,8 @@ def copy_of(table: DataTable) -> DataTable:
 
 Bigint = Annotated[int, Within(-(2**63), 2**63 - 1)]
 Value = int | float | str | bool
+VALUES_MAX = 100_000
+"""Of which one is drawn: they stand in the plan."""
 UNIFORM, ZIPF, SEQUENCE, LISTED = "uniform", "zipf", "sequence", "list"
 PATTERN, PROGRAM = "pattern", "program"
 
@@ -86,7 +88,7 @@ class Draw:
     start: Annotated[int, Within(0, 2**64 - 1)] = 0
     numbers: Annotated[tuple[Bigint, ...], Most(2)] = ()
     exponent: Annotated[float, Within(0, 20)] = 1.0
-    values: Annotated[tuple[Value, ...], Most(100_000)] = ()
+    values: Annotated[tuple[Value, ...], Most(VALUES_MAX)] = ()
     words: Annotated[tuple[Annotated[str, Most(4_000)], ...], Most(10_000)] = ()
 
 
@@ -146,8 +148,8 @@ class WorkloadStatement:
     grows: Annotated[tuple[Text, ...], Most(1_000)] = ()
     """Queries whose one number grows by one with each script that concurrent users complete."""
     drawn: Annotated[tuple[DrawnText, ...], Most(1_000)] = ()
-    """What concurrent users request after the first ones, which are `texts`; empty: they go round
-    these."""
+    """Texts for the requests of concurrent users after the first ones, which are `texts`; empty:
+    they go round these."""
     drawn_start: Annotated[int, Within(0, 2**64 - 1)] = 0
     """With a request's number, it says which of `drawn` it has."""
 
@@ -159,7 +161,7 @@ class WorkloadStatement:
         return self.dialect, self.texts
 
     def drawn_for(self, dialect: str) -> tuple[DrawnText, ...]:
-        """What users of engines of a dialect draw; it is written as `texts_for` says."""
+        """The texts that users of engines of a dialect draw, written as `texts_for` says."""
         own = (one.drawn for one in self.own if one.dialect == dialect)
         return next(own, self.drawn)
 

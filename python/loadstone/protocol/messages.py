@@ -112,7 +112,7 @@ class Block(Part, frozen=True):
 
 
 class Loop(Part, frozen=True):
-    """`model` is closed or open; `rate_per_s`, of an open loop, counts for all users together;
+    """`model` is closed or open; the rate of an open one, and those of a ramp, count for all users;
     `limits`: whether a loop that left its client no headroom is invalid."""
 
     model: str
@@ -124,10 +124,12 @@ class Loop(Part, frozen=True):
     writers: int = 0
     """Users who insert at the same time, where the others look up."""
     ramp: tuple[float, ...] = ()
-    """Of an open loop, the rates of its steps, of one length."""
     drawn: tuple[DrawnText, ...] = ()
     drawn_start: int = 0
-    """Requests after the variations, as `plan.workload.WorkloadStatement` has them."""
+
+    def with_drawn(self, drawn: tuple[DrawnText, ...], start: int) -> "Loop":
+        """With requests after the variations, as `plan.workload.WorkloadStatement` has them."""
+        return msgspec.structs.replace(self, drawn=drawn, drawn_start=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,11 +320,9 @@ class Explained(Reply, frozen=True):
 
 
 class LoopFigures(Part, frozen=True, kw_only=True):
-    """The result of a loop of users: the fields of a `UsersPoint` that are measured, which is a row
-    of the record and has the level's from the runner; the defaults are those of a loop that has no
-    times to show. `client` is the language of the calling program, empty where its loop ended
-    without a result.
-    """
+    """The result of a loop of users: the measured fields of a `UsersPoint`; the defaults are those
+    of a loop that has no times to show. `client` is the language of the calling program, empty
+    where its loop ended without a result."""
 
     client: str = "python"
     status: str = "ok"

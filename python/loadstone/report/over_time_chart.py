@@ -14,11 +14,11 @@ from loadstone.report.drawing import (
     layer,
     spread,
 )
+from loadstone.report.users_chart import LABEL_PX
 from loadstone.text.numbers import number, plural
 
 WIDTH_PX, HEIGHT_PX = 420, 150
-LABEL_PX = 14.0
-LATENCY_FLOOR_S = 1e-6
+LATENCY_LEAST_S = 1e-6
 """Of the axis: below it no engine answers."""
 
 
@@ -44,7 +44,7 @@ def answered_over_time(loops: Sequence[OverTime], series: Sequence[str]) -> Char
 def slowest_over_time(loops: Sequence[OverTime], series: Sequence[str]) -> Chart:
     """The same loops: the latency of the slowest request of each interval."""
     known = [moment.max_ns / 1e9 for loop in loops for moment in loop.moments if moment.max_ns]
-    low, high = max(min(known) / 1.5, LATENCY_FLOOR_S), max(known) * 1.5
+    low, high = max(min(known) / 1.5, LATENCY_LEAST_S), max(known) * 1.5
     y = axis("y", low, high, values=decades(low, high, 5), labelExpr=TIME_LABELS)
     points = _points(loops, series, lambda moment: (moment.max_ns or 0) / 1e9 or None)
     title = f"{_of(loops)}: slowest request of each interval"

@@ -3,8 +3,6 @@ with its expected answer."""
 
 from collections.abc import Mapping
 
-from msgspec import structs
-
 from loadstone.benchmarks.base import Operation
 from loadstone.benchmarks.expected import Answers
 from loadstone.plan.plan import Cell, Plan
@@ -77,7 +75,7 @@ class Blocks:
         if statement is None:
             return loop
         drawn = statement.drawn_for(self._workers[cell.variant].dialect)
-        return structs.replace(loop, drawn=drawn, drawn_start=statement.drawn_start)
+        return loop.with_drawn(drawn, statement.drawn_start)
 
     def _sql(self, operation: Operation, variant: str) -> SqlText | None:
         if operation.statement is None or self._plan.workload is None:

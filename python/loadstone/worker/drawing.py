@@ -40,8 +40,8 @@ class DrawnRequests:
 def drawn_requests(
     loop: Loop, sql: SqlText, dialect: str, translate: Callable[[str], Statement]
 ) -> DrawnRequests | None:
-    """What users draw in this engine's dialect; None: they go round the variations. Raises
-    `UnsupportedError`."""
+    """The requests that users draw, in this engine's dialect; None: they go round the variations.
+    Raises `UnsupportedError`."""
     if not loop.drawn:
         return None
     shapes, gives_rows = [], []

@@ -19,13 +19,11 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from loadstone.errors import InputError
-from loadstone.plan.workload import Column, DataFile, DataTable
+from loadstone.plan.workload import VALUES_MAX, Column, DataFile, DataTable
 from loadstone.workload import answers, sql
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather", ".ipc")
 BATCH_ROWS = 1 << 16
-VALUES_MAX = 100_000
-"""Of a parameter."""
 PRECISION_MAX = 38
 """Digits of a decimal, in all engines that have decimals."""
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")

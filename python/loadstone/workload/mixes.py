@@ -93,8 +93,8 @@ def mixed(
 def _drawn_of(
     stated: StatementToml, given: Mapping[str, WorkloadStatement], dialect: str
 ) -> tuple[DrawnText, ...]:
-    """What users of a mix draw in a dialect: of each statement what its own users draw, or its one
-    text; nothing where one goes round several."""
+    """The texts that users of a mix draw in a dialect: of each statement those of its own users, or
+    its one text; none where one goes round several."""
     each: dict[str, tuple[DrawnText, ...]] = {}
     for name in stated.mix:
         _, texts = given[name].texts_for(dialect)

@@ -19,7 +19,16 @@ from sqlglot.errors import SqlglotError
 
 from loadstone._core import drawn_values
 from loadstone.errors import InputError
-from loadstone.plan.workload import LISTED, PATTERN, SEQUENCE, UNIFORM, ZIPF, Draw, Value
+from loadstone.plan.workload import (
+    LISTED,
+    PATTERN,
+    SEQUENCE,
+    UNIFORM,
+    VALUES_MAX,
+    ZIPF,
+    Draw,
+    Value,
+)
 from loadstone.quel.dialect import is_quel
 from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within
@@ -32,8 +41,6 @@ VARIATIONS, VARIATIONS_MAX = 10, 1_000
 SEED = 1983
 RANKS_MAX = 1_000_000
 """Of a zipf distribution: each has a share in memory while it is drawn from."""
-VALUES_MAX = 100_000
-"""Of which one is drawn: they stand in the plan."""
 FILE_BYTES_MAX = 1 << 24
 _GAMMA, _MASK = 0x9E37_79B9_7F4A_7C15, 2**64 - 1
 _MARKER = 6_180_339_887_000_000

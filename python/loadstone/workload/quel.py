@@ -78,7 +78,7 @@ def _attributes(table: DataTable) -> tuple[Attribute, ...]:
 
 
 def _drawn(drawn: DrawnText, into: Callable[[str], str]) -> DrawnText:
-    """What users draw, translated: the values' places are found again by their markers."""
+    """A drawn text, translated: the values' places are found again by their markers."""
     text, markers = marked(drawn.text, QUEL.name, drawn.draws)
     translated = into(text)
     for marker, place in markers.items():

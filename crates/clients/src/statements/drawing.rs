@@ -2,6 +2,8 @@
 //! follows from the workload's seed, and of the request's number. So the plan and the number say
 //! which value it was, on every engine.
 
+use std::fmt::Write;
+
 use loadstone_datasets::splitmix::SplitMix64;
 
 use super::program::{self, Word};
@@ -117,7 +119,7 @@ impl Template {
                 parameters.push(*place);
                 parameters.len() - 1
             });
-            text.push_str(&format!("${}{piece}", number + 1));
+            write!(text, "${}{piece}", number + 1).expect("memory takes any text");
         }
         Some(Self { pieces, places, parameters, text })
     }

@@ -2,6 +2,7 @@
 //! stack executes them. The functions and their distributions are those of `PostgreSQL`'s manual
 //! (pgbench, "Built-In Functions"); the random numbers are ours.
 
+use std::cmp::Ordering;
 use std::f64::consts::PI;
 
 use loadstone_datasets::splitmix::SplitMix64;
@@ -20,7 +21,7 @@ pub enum Word {
     Call(Function, usize),
 }
 
-/// What is applied to the values before it.
+/// An operation on the values before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
     Add,
@@ -137,11 +138,11 @@ fn call(
         Function::Int => match first {
             Value::Real(real) if real.abs() < 2_f64.powi(63) => Ok(Value::Whole(real as i64)),
             Value::Real(_) => no_bigint(),
-            whole => Ok(whole),
+            Value::Whole(_) => Ok(first),
         },
         Function::Double => Ok(Value::Real(real(first))),
-        Function::Greatest => Ok(furthest(arguments, |next, most| next > most)),
-        Function::Least => Ok(furthest(arguments, |next, most| next < most)),
+        Function::Greatest => Ok(furthest(arguments, Ordering::is_gt)),
+        Function::Least => Ok(furthest(arguments, Ordering::is_lt)),
         Function::Random => {
             let (low, high) = bounds(arguments)?;
             let span = u128::from(high.abs_diff(low)) + 1;
@@ -198,17 +199,15 @@ fn both(
     }
 }
 
-fn furthest(values: &[Value], is_further: impl Fn(f64, f64) -> bool) -> Value {
+fn furthest(values: &[Value], is_sought: impl Fn(Ordering) -> bool) -> Value {
     let mut found = values[0];
     for next in &values[1..] {
-        let further = match (*next, found) {
+        let order = match (*next, found) {
             // Beyond 2^53 two whole numbers may be one float.
-            (Value::Whole(a), Value::Whole(b)) if real(*next) == real(found) => {
-                is_further(f64::from(i8::from(a > b)), f64::from(i8::from(b > a)))
-            }
-            (a, b) => is_further(real(a), real(b)),
+            (Value::Whole(a), Value::Whole(b)) => a.cmp(&b),
+            (a, b) => real(a).total_cmp(&real(b)),
         };
-        if further {
+        if is_sought(order) {
             found = *next;
         }
     }

@@ -57,11 +57,11 @@ fn each<T>(
     Ok(rows)
 }
 
-/// What users request.
+/// The requests of users.
 pub struct Requests {
     /// The first ones, whose answers are known.
     pub known: Vec<Request>,
-    /// What comes after these; without it, users go round the known ones.
+    /// Those after them; without it, users go round the known ones.
     pub drawing: Option<Drawing>,
 }
 
@@ -73,7 +73,7 @@ impl Requests {
     }
 }
 
-/// Of requests that were drawn, so many users kept the number of rows, to be asked again alone.
+/// A user keeps the number of rows of at most so many drawn requests, to be asked again alone.
 const KEPT_MAX: usize = 64;
 /// A user keeps its first drawn request, and then one of so many.
 const KEPT_EACH: u64 = 97;
@@ -212,7 +212,7 @@ fn user(
 ) -> Own {
     let (mut own, mut has_asked) = (Own::default(), false);
     let step = if requests.drawing.is_some() { place.count } else { 1 };
-    for turn in 0.. {
+    for done in 0.. {
         let due_ns = match queue.due_ns(&mut own.tally) {
             Some(due_ns) => due_ns,
             // However late its thread begins, a user of a closed loop asks once.
@@ -220,7 +220,7 @@ fn user(
             None => break,
         };
         has_asked = true;
-        let next = requests.next(place.number + turn * step);
+        let next = requests.next(place.number + done * step);
         let started_ns = now_ns();
         let answered = match &next {
             Ok(Next::Known(request)) => request.ask(session),

@@ -17,7 +17,10 @@ pub struct Zipf {
     sums: Arc<[f64]>,
 }
 
-static KEPT: Mutex<Option<HashMap<(u64, u64), Arc<[f64]>>>> = Mutex::new(None);
+/// By the number of ranks and the bits of the exponent.
+type Kept = HashMap<(u64, u64), Arc<[f64]>>;
+
+static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 impl Zipf {
     /// Of numbers from the first to the last, at most `RANKS_MAX`.
