@@ -89,6 +89,8 @@ class Capabilities:
     """Why a statement in SQL is a gap; empty: it takes SQL."""
     column_types: frozenset[str] = frozenset()
     """The types of columns that a user's table may have; empty: all."""
+    stored_share: float = 0.0
+    """The least share of its tables' plain bytes that it stores, as measured; 0: not known."""
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""
     one_user: str = ""

@@ -36,6 +36,7 @@ from loadstone.report.terminal import print_summary
 from loadstone.report.terminal_progress import Progress
 from loadstone.report.terminal_study import StudyProgress
 from loadstone.run import builds, scratch
+from loadstone.run.data_room import larger_than_memory
 from loadstone.run.interrupts import Interrupts
 from loadstone.run.planned import Planned, Variants, announced, announced_all, variant_of
 from loadstone.run.progress_listener import ProgressListener
@@ -104,6 +105,8 @@ def measure(
         _page_of(path)  # before anything is measured: what is in its way is reported now
     refuse_existing(path)  # before an engine is started for nothing
     run_id = secrets.token_hex(4)
+    for sentence in filter(None, map(larger_than_memory, chapters)):
+        say(sentence)
     if len(chapters) > 1:
         say(announced_all(chapters, path))
 

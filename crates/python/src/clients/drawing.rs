@@ -41,8 +41,8 @@ pub fn drawn_values(
     let draws = read(draws)?;
     let numbers = first..first + count;
     let each = numbers.map(|number| {
-        let drawn = values(&draws, number).map_err(|error| refused(&error))?;
-        drawn
+        let found = values(&draws, number).map_err(|error| refused(&error))?;
+        found
             .into_iter()
             .zip(&draws)
             .map(|(value, draw)| match (draw.text(number), value) {

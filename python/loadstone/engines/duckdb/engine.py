@@ -57,6 +57,7 @@ class DuckdbEngine(Engine):
     takes_url: ClassVar[bool] = True
     only_reads_url: ClassVar[bool] = True
     capabilities: ClassVar[Capabilities] = Capabilities(
+        stored_share=0.2,
         structures={
             "heap": Structure(supported=True, note="columns in row groups, in order of insertion"),
             "clustered": Structure(

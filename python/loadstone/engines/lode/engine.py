@@ -68,6 +68,7 @@ class LodeEngine(Engine):
             "nonclustered": Structure(supported=True, note="B-tree of (key, record id)"),
         },
         tactics=declared(),
+        stored_share=0.9,
         no_sql="lode executes QUEL: it has no SQL",
         column_types=frozenset(("int2", "int4", "int8", "text")),
     )

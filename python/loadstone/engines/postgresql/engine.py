@@ -40,6 +40,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     name: ClassVar[str] = "postgresql"
     dialect: ClassVar[str] = "postgres"
     capabilities: ClassVar[Capabilities] = Capabilities(
+        stored_share=1.2,
         structures={
             "heap": Structure(supported=True),
             "clustered": Structure(

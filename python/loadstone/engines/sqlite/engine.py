@@ -55,6 +55,7 @@ class SqliteEngine(Engine):
     takes_settings: ClassVar[bool] = True
     settings_of_data: ClassVar[Collection[str]] = pragmas.OF_LOADED
     capabilities: ClassVar[Capabilities] = Capabilities(
+        stored_share=0.9,
         structures={
             "heap": Structure(supported=True, note="rowid table: a B-tree in order of insertion"),
             "clustered": Structure(
