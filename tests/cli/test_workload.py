@@ -303,7 +303,7 @@ REFUSED = {
     "no file": ("", "has no statement"),
     "no TOML": ("title =", "is not a TOML file"),
     "unknown key": ('titel = "x"\n', "did you mean title?"),
-    "two statements": ('[[statement]]\nname = "a"\nsql = "SELECT 1; SELECT 2"', "has 2 statements"),
+    "half a script": ('[[statement]]\nname = "a"\nsql = "BEGIN; SELECT 1"', "does not end it"),
     "an update": ('[[statement]]\nname = "a"\nsql = "DROP TABLE t"', "is no query"),
     "a hostile name": ('[[statement]]\nname = "a\\u001b[31m|"\nsql = "SELECT 1"', "is no name"),
     "a table it lacks": ('[[statement]]\nname = "a"\nsql = "SELECT * FROM x"', "no table of this"),
