@@ -9,8 +9,9 @@ from test_users import Answering, ManualClock, Request, Users
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.plan.workload import DrawnText, Workload, workload_fields
 from loadstone.protocol.messages import Loop, SqlText
+from loadstone.quel.statement import Statement
 from loadstone.worker.drawing import DrawnRequests, drawn_requests
-from loadstone.workload import script, sql
+from loadstone.workload import script, sql_for_engine
 from loadstone.workload.parameters import Parameter, draws_of, filled
 from loadstone.workload.reading import read_workload
 
@@ -27,7 +28,7 @@ def drawn_text(text: str, dialect: str = "", **stated: Parameter) -> DrawnText:
 
 def requests(each: DrawnText, dialect: str, *, scripts: bool = False) -> DrawnRequests:
     of = SqlText("", ("t",), (), 10, (), script=scripts)
-    engine = script.for_engine if scripts else sql.for_engine
+    engine = script.for_engine if scripts else sql_for_engine.for_engine
     found = drawn_requests(
         loop(each), of, dialect, lambda text: engine(text, "", dialect, {"t": "t"}, (), "")
     )
@@ -44,7 +45,9 @@ def test_a_drawn_text_is_the_translation_of_the_text_with_its_values(dialect: st
     )  # fmt: skip
     found = requests(each, dialect)
     whole = filled(each.text, "", each.draws, 50, "w")
-    right = [sql.for_engine(text, "", dialect, {"t": "t"}, (), "").text for text in whole]
+    right = [
+        sql_for_engine.for_engine(text, "", dialect, {"t": "t"}, (), "").text for text in whole
+    ]
     assert [found.of(number).text for number in range(50)] == right
     assert len({*right}) > 25
 
@@ -63,9 +66,9 @@ def test_a_translation_that_depends_on_the_value_is_refused_and_not_guessed() ->
     each = drawn_text("SELECT a FROM t WHERE a = :n", n=Parameter(uniform=(1, 9)))
     of = SqlText("", ("t",), (), 10, ())
 
-    def other(text: str) -> sql.Statement:
-        found = sql.for_engine(text, "", "sqlite", {"t": "t"}, (), "")
-        return sql.Statement("retrieve", found.text.replace("= 3", "= 4"))
+    def other(text: str) -> Statement:
+        found = sql_for_engine.for_engine(text, "", "sqlite", {"t": "t"}, (), "")
+        return Statement("retrieve", found.text.replace("= 3", "= 4"))
 
     with pytest.raises(UnsupportedError, match="another for each value"):
         for seed in range(30):

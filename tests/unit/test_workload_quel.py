@@ -79,7 +79,7 @@ def test_lode_has_a_gap_where_it_has_no_such_column(tmp_path: Path, made: str, g
     tables = f'[data.t]\nsql = "SELECT {made} FROM range(3) AS r(i)"\n'
     (tmp_path / "workload.toml").write_text(tables + statement + other, encoding="utf-8")
     planned = plan_from(
-        {"benchmark": str(tmp_path), "on": ("lode",), "temperature": ("warm",)}, None
+        {"benchmark": str(tmp_path), "on": ("lode", "sqlite"), "temperature": ("warm",)}, None
     )
     gaps = {cell.operation: cell.gap for cell in planned.plan.cells if cell.variant == "lode"}
     assert gaps["b"] == "lode executes QUEL: it has no SQL"
