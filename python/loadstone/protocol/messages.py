@@ -41,8 +41,7 @@ class Named(Part, frozen=True):
 
 
 class Variation(Part, frozen=True):
-    """One input of an operation: its text, the text that takes it back (empty: there is nothing to
-    take back), and what the oracle expects."""
+    """One input of an operation: its text, the one that takes it back, and the oracle's answer."""
 
     number: int
     text: str
@@ -223,8 +222,7 @@ class RowsShown(Reply, frozen=True):
 
 
 class BlockResult(Reply, frozen=True):
-    """The samples of one block. It ends with the first wrong answer, and where a statement was
-    ended (`ended`) because it took longer than the block's limit."""
+    """The samples of one block, up to the first wrong answer, or a statement beyond its limit."""
 
     samples: tuple[Sample, ...]
     answers: tuple[AnswerCheck, ...]

@@ -23,7 +23,7 @@ from loadstone.run.scratch import parent
 from loadstone.text.numbers import size
 
 _WIDTHS = {"int2": 2, "int4": 4, "int8": 8, "timestamp": 8}
-_CHARACTERS = re.compile(r"char\(([0-9]+)\)")
+_FIXED_TEXT = re.compile(r"char\(([0-9]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _bytes(planned: Planned, relation: str, rows: int) -> int:
 
 
 def _width(kind: str) -> int:
-    characters = _CHARACTERS.fullmatch(kind)
+    characters = _FIXED_TEXT.fullmatch(kind)
     return int(characters[1]) if characters else _WIDTHS[kind]
 
 
