@@ -6,7 +6,7 @@
 import random
 from functools import cache
 from math import log
-from statistics import fmean
+from statistics import fmean, median
 
 import pytest
 from simulated_study import NOISES, Truth, blocks
@@ -77,6 +77,20 @@ def test_shares_lie_within_their_intervals(kind, count):
         for name, part in found.parts.items()
     ]
     assert share_of(held) >= 0.92
+
+
+@pytest.mark.parametrize("kind", NOISES)
+@pytest.mark.parametrize("faster", [False, True])
+def test_shares_lie_near_the_truth_whichever_end_is_the_faster_one(kind, faster):
+    """An interval may hold the truth while the share is one of its ends."""
+    truth = Truth({name: -ln if faster else ln for name, ln in TRUTH.terms.items()})
+    times = {one: truth(one) for one in factorial(PARTS)}
+    whole = contrasts.value(contrasts.whole(PARTS), times)
+    of_a = contrasts.value(contrasts.shapley(PARTS, "a"), times) / whole
+    dice = random.Random(f"{kind} {faster}")
+    made = [blocks(dice, truth, two_ended(PARTS), 16, kind) for _ in range(20)]
+    off = [abs(study_effects(PARTS, each).parts["a"].share.value - of_a) for each in made]
+    assert median(off) < 0.05
 
 
 @pytest.mark.parametrize("kind", NOISES)

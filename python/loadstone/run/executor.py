@@ -44,7 +44,7 @@ from loadstone.workload.agreement import AgreedAnswers
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
 
-SAMPLING_SHARE_MAX = 0.004
+SAMPLING_SHARE_MAX = 0.002
 """Of the CPU time that a time budget samples: so much of it all samples together may take, by what
 one takes of a checksum. An engine loses some four times that with each, since the interrupt empties
 caches that a checksum does not need."""

@@ -1,9 +1,10 @@
 //! The clocks of this program's threads and of its servers' processes, read before and after each
 //! stretch.
 //!
-//! Files stay open from one reading to the next, and what exists is listed again only where a count
-//! says that it changed: to open files and to list folders takes longer than many a stretch, and
-//! empties the caches that the stretch would have found filled.
+//! To open files, to list folders and to read a file of `/proc` takes longer than many a stretch, and
+//! empties the caches that the stretch would have found filled. So files stay open from one reading
+//! to the next; and a process or a thread whose CPU time has not changed since the last reading did
+//! nothing meanwhile: it has waited no longer than then, and started nothing.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -20,8 +21,6 @@ const CHILDREN_BYTES: usize = 512;
 pub struct Clocks {
     servers: Vec<u32>,
     processes: Vec<Process>,
-    /// The lists of the servers' children, as last read.
-    children: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -32,6 +31,11 @@ struct Process {
     folder: Option<File>,
     links: u64,
     threads: Vec<Thread>,
+    /// The lists of its threads' children, of a server.
+    children: Vec<u8>,
+    /// CPU time when threads and children were last compared with the lists.
+    compared_ns: Option<u64>,
+    last: Option<Reading>,
 }
 
 #[derive(Debug)]
@@ -41,13 +45,30 @@ struct Thread {
     schedstat: Option<File>,
     /// Of a server.
     children: Option<File>,
+    last: Option<Reading>,
+}
+
+/// The last reading of a thread or of a process.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    cpu_ns: u64,
+    waited_ns: Option<u64>,
+}
+
+impl Reading {
+    /// As before, where no CPU time was spent since then.
+    fn at(cpu_ns: u64, before: Option<Self>, waited_ns: impl FnOnce() -> Option<u64>) -> Self {
+        match before {
+            Some(before) if before.cpu_ns == cpu_ns => before,
+            _ => Self { cpu_ns, waited_ns: waited_ns() },
+        }
+    }
 }
 
 impl Clocks {
     /// Of this program, and of the servers with their children.
     pub fn of(servers: &[u32]) -> Self {
-        let servers = servers.to_vec();
-        let mut clocks = Self { servers, processes: Vec::new(), children: Vec::new() };
+        let mut clocks = Self { servers: servers.to_vec(), processes: Vec::new() };
         clocks.list();
         clocks
     }
@@ -55,8 +76,7 @@ impl Clocks {
     /// At the beginning of a stretch. The calling thread is read last, so that the time spent here
     /// stays out of its own.
     pub fn before(&mut self) -> Snapshot {
-        self.refresh();
-        let mut found = self.read();
+        let mut found = self.now();
         found.extend(self.caller().map(|time| (time.thread, time)));
         found
     }
@@ -66,8 +86,7 @@ impl Clocks {
     pub fn after(&mut self) -> Snapshot {
         let cpu_ns = thread_cpu_ns(threads::own_thread());
         let caller = self.caller();
-        self.refresh();
-        let mut found = self.read();
+        let mut found = self.now();
         let caller = caller.zip(cpu_ns).map(|(time, cpu_ns)| ThreadTime { cpu_ns, ..time });
         found.extend(caller.map(|time| (time.thread, time)));
         found
@@ -75,34 +94,16 @@ impl Clocks {
 
     /// At any moment.
     pub fn now(&mut self) -> Snapshot {
-        self.refresh();
-        self.read()
-    }
-
-    fn read(&self) -> Snapshot {
-        let times = self.processes.iter().flat_map(|process| {
-            let whole = process.server.then(|| process.time()).flatten();
-            let each = process.threads.iter().filter_map(Thread::time);
-            whole.into_iter().chain(each.filter(|_| !process.server))
-        });
-        times.map(|time| (time.thread, time)).collect()
-    }
-
-    fn caller(&self) -> Option<ThreadTime> {
-        let number = threads::own_thread();
-        let mut own = self.processes.iter().filter(|process| !process.server);
-        own.find_map(|process| process.threads.iter().find(|it| it.number == number))?.time()
-    }
-
-    /// List again what a count says has changed.
-    fn refresh(&mut self) {
-        let children = self.children_now();
-        let gone = self.processes.iter().any(|process| process.server && process.ended());
-        if gone || children.len() > CHILDREN_BYTES || children != self.children {
+        if self.processes.iter_mut().any(Process::family_changed) {
             self.list();
-            return;
         }
-        self.processes.iter_mut().filter(|process| process.changed()).for_each(Process::list);
+        self.processes.iter_mut().flat_map(Process::times).map(|time| (time.thread, time)).collect()
+    }
+
+    fn caller(&mut self) -> Option<ThreadTime> {
+        let number = threads::own_thread();
+        let mut own = self.processes.iter_mut().filter(|process| !process.server);
+        own.find_map(|process| process.threads.iter_mut().find(|it| it.number == number))?.time()
     }
 
     fn list(&mut self) {
@@ -110,31 +111,24 @@ impl Clocks {
             self.servers.iter().flat_map(|&server| counters::family(server).unwrap_or_default());
         let servers = family.map(|number| Process::of(number, true));
         self.processes = servers.chain([Process::of(std::process::id(), false)]).collect();
-        self.children = self.children_now();
-    }
-
-    fn children_now(&self) -> Vec<u8> {
-        let mut found = Vec::new();
-        let mut bytes = [0; CHILDREN_BYTES];
-        for file in self.processes.iter().flat_map(|process| &process.threads) {
-            let Some(file) = &file.children else { continue };
-            let length = file.read_at(&mut bytes, 0).unwrap_or(0);
-            found.extend_from_slice(&bytes[..length]);
-            found.push(b'\n');
-            if length == CHILDREN_BYTES {
-                found.resize(CHILDREN_BYTES + 1, 0);
-                break;
-            }
-        }
-        found
     }
 }
 
 impl Process {
     fn of(number: u32, server: bool) -> Self {
         let folder = File::open(format!("/proc/{number}/task")).ok();
-        let mut process = Self { number, server, folder, links: 0, threads: Vec::new() };
+        let mut process = Self {
+            number,
+            server,
+            folder,
+            links: 0,
+            threads: Vec::new(),
+            children: Vec::new(),
+            compared_ns: None,
+            last: None,
+        };
         process.list();
+        process.children = process.children_now();
         process
     }
 
@@ -155,26 +149,63 @@ impl Process {
         folder.map_or(0, |folder| folder.nlink())
     }
 
-    /// A thread that another one took the place of has no clock any more.
-    fn changed(&self) -> bool {
-        let ended = |thread: &Thread| thread_cpu_ns(thread.number).is_none();
-        self.links_now() != self.links || (!self.server && self.threads.iter().any(ended))
+    fn children_now(&self) -> Vec<u8> {
+        let mut found = Vec::new();
+        let mut bytes = [0; CHILDREN_BYTES];
+        for file in self.threads.iter().filter_map(|thread| thread.children.as_ref()) {
+            let length = file.read_at(&mut bytes, 0).unwrap_or(0);
+            found.extend_from_slice(&bytes[..length]);
+            found.push(b'\n');
+            if length == CHILDREN_BYTES {
+                found.resize(CHILDREN_BYTES + 1, 0);
+                break;
+            }
+        }
+        found
     }
 
-    fn ended(&self) -> bool {
-        process_cpu_ns(self.number).is_none()
+    /// Whether it has ended, or its children are others. Its threads are listed again where their
+    /// number has changed. Neither is looked at where it has spent no CPU time since the last time.
+    fn family_changed(&mut self) -> bool {
+        let Some(cpu_ns) = process_cpu_ns(self.number) else { return self.server };
+        if self.compared_ns == Some(cpu_ns) {
+            return false;
+        }
+        self.compared_ns = Some(cpu_ns);
+        if self.links_now() != self.links {
+            self.list();
+        }
+        let children = self.children_now();
+        children.len() > CHILDREN_BYTES || children != self.children
+    }
+
+    /// Of a server as one, of this program by thread.
+    fn times(&mut self) -> Vec<ThreadTime> {
+        if self.server {
+            return self.time().into_iter().collect();
+        }
+        let mut found: Vec<_> = self.threads.iter_mut().filter_map(Thread::time).collect();
+        if found.len() < self.threads.len() {
+            // One has no clock any more: another may have taken its place, and the count is alike.
+            self.list();
+            found = self.threads.iter_mut().filter_map(Thread::time).collect();
+        }
+        found
     }
 
     /// Of a server.
-    fn time(&self) -> Option<ThreadTime> {
-        let waited_ns = self.threads.iter().map(Thread::waited_ns).sum();
+    fn time(&mut self) -> Option<ThreadTime> {
+        let cpu_ns = process_cpu_ns(self.number)?;
+        let waited_ns = || self.threads.iter().map(Thread::waited_ns).sum();
+        let reading = Reading::at(cpu_ns, self.last, waited_ns);
+        self.last = Some(reading);
         let name = self.threads.iter().find(|thread| thread.number == self.number);
         Some(ThreadTime {
             server: true,
             thread: self.number,
             name: name.map_or_else(String::new, |thread| thread.name.clone()),
-            cpu_ns: process_cpu_ns(self.number)?,
-            waited_ns,
+            cpu_ns: reading.cpu_ns,
+            waited_ns: reading.waited_ns,
         })
     }
 }
@@ -187,13 +218,16 @@ impl Thread {
             name: threads::name(process, number),
             schedstat: open("schedstat"),
             children: server.then(|| open("children")).flatten(),
+            last: None,
         }
     }
 
     /// Of this program.
-    fn time(&self) -> Option<ThreadTime> {
-        let waited_ns = self.waited_ns();
+    fn time(&mut self) -> Option<ThreadTime> {
         let cpu_ns = thread_cpu_ns(self.number)?;
+        let reading = Reading::at(cpu_ns, self.last, || self.waited_ns());
+        self.last = Some(reading);
+        let Reading { cpu_ns, waited_ns } = reading;
         let name = self.name.clone();
         Some(ThreadTime { server: false, thread: self.number, name, cpu_ns, waited_ns })
     }
@@ -214,9 +248,19 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::sync::mpsc::channel;
 
-    use super::Clocks;
+    use super::{Clocks, Reading};
     use crate::sampling::threads::{between, own_thread};
     use crate::spin;
+
+    #[test]
+    fn only_what_spent_time_is_read_again() {
+        let before = Reading { cpu_ns: 5, waited_ns: Some(3) };
+        let unread = || -> Option<u64> { panic!("it did nothing since then") };
+        assert_eq!(Reading::at(5, Some(before), unread).waited_ns, Some(3));
+        for last in [None, Some(before)] {
+            assert_eq!(Reading::at(6, last, || Some(9)).waited_ns, Some(9));
+        }
+    }
 
     #[test]
     fn a_thread_that_works_is_seen_to() {
