@@ -9,7 +9,7 @@ from desk import Desk
 
 from loadstone.diagnostics import Exit
 
-RUN = ("run", "--rows", "1000", "--repeat", "2", "--repeat-most", "2", "--temperature", "warm",
+RUN = ("run", "--rows", "120", "--repeat", "2", "--repeat-most", "2", "--temperature", "warm",
        "--operation", "select-1%-heap", "--no-overhead", "--no-report", "--record",
        "r.loadstone")  # fmt: skip
 
