@@ -158,11 +158,14 @@ def test_a_server_that_does_not_start_says_why(scratch: Path) -> None:
 
 
 def test_a_tactic_that_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
-    for locks in ("page", "relation"):
-        with pytest.raises(InputError, match=f"with locks={locks} at a server"):
-            build(scratch, f"&locks={locks}&readahead=on")
-    client = build(scratch, "&access=btree&prefetch=on")
-    with pytest.raises(UnsupportedError, match="prefetch=on with this access"):
-        client.start()
-    client.remove()
+    with pytest.raises(InputError, match="with locks=page at a server"):
+        build(scratch, "&locks=page&readahead=on")
+    for tactics, what in (
+        ("&locks=relation&readahead=on", "locks=relation"),
+        ("&access=btree&prefetch=on", "prefetch=on with this access"),
+    ):
+        client = build(scratch, tactics)
+        with pytest.raises((InputError, UnsupportedError), match=what):
+            client.start()
+        client.remove()
     assert list(scratch.iterdir()) == []
