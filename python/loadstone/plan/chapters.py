@@ -12,7 +12,8 @@ from typing import Any
 
 from loadstone.errors import InputError
 from loadstone.plan.plan import Plan
-from loadstone.plan.written_choices import as_toml, choices_from, read_toml
+from loadstone.plan.written_choices import FILE_BYTES_MAX, as_toml, choices_from
+from loadstone.text.files import read_toml
 
 OWN = ("benchmark", "sql", "data", "edition", "rows", "operations")
 """The choices that belong to one benchmark: a plan file makes them in the table of its name."""
@@ -49,7 +50,7 @@ def command_of(plans: Sequence[Plan]) -> str:
 def read_chapters(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Read a plan file for all benchmarks: its entries for each of them, and those of the table of
     each. Raises `InputError`."""
-    data = read_toml(path)
+    data = read_toml(path, FILE_BYTES_MAX, "the plan")
     tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
     common = {name: value for name, value in data.items() if name not in tables}
     refuse_own(common, str(path))

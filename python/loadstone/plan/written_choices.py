@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, RUN, STUDY, TWO_ENDED, Choice, Choices
 from loadstone.plan.earlier_names import CHOICES as RENAMED
-from loadstone.text.files import read_text
+from loadstone.text.files import read_toml
 from loadstone.text.shape import fields_of, shaped
 
 FILE_BYTES_MAX = 1 << 20
@@ -28,18 +27,9 @@ def read_choices(path: Path) -> Choices:
 
 def read_given(path: Path) -> dict[str, Any]:
     """The entries of a plan file, without defaults; checked by name and type."""
-    data = read_toml(path)
+    data = read_toml(path, FILE_BYTES_MAX, "the plan")
     checked = choices_from(data, str(path))
     return {name: getattr(checked, name) for name in data}
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The entries of a plan file as they are. Raises `InputError`."""
-    text = read_text(path, FILE_BYTES_MAX, "the plan")
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
 
 
 def choices_from(data: Mapping[str, Any], source: str) -> Choices:

@@ -5,7 +5,9 @@ import re
 import stat
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from loadstone.diagnostics import was_closed
 from loadstone.errors import InputError
@@ -99,6 +101,15 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
         raise InputError(
             f"{path} is not valid UTF-8: byte {error.start + 1} is {content[error.start]:#04x}"
         ) from error
+
+
+def read_toml(path: Path, bytes_max: int, what: str) -> dict[str, Any]:
+    """The entries of a TOML file; otherwise as `read_text`."""
+    text = read_text(path, bytes_max, what)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
 
 
 def read_stdin(bytes_max: int, what: str) -> str:

@@ -2,7 +2,6 @@
 with files of data. docs/workload.md describes the file."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -20,7 +19,7 @@ from loadstone.plan.workload import (
     WorkloadStatement,
 )
 from loadstone.quel.dialect import is_quel
-from loadstone.text.files import read_text
+from loadstone.text.files import read_text, read_toml
 from loadstone.text.shape import shaped
 from loadstone.workload import data, mixes, quel, script, sql
 from loadstone.workload import pgbench as pgbench_scripts
@@ -54,7 +53,7 @@ def read_workload(place: str) -> Workload:
             inside = "it is none of sysbench:NAME and pgbench:NAME, and no path"
         raise InputError(f"there is no workload {file}", hint=inside)
     folder = Path(place) if path.is_dir() else path.parent
-    return _workload(_stated(_toml(file), file), folder, file)
+    return _workload(_stated(read_toml(file, FILE_BYTES_MAX, "the workload"), file), folder, file)
 
 
 def known_to_all(name: str, rows: int | None) -> Workload:
@@ -135,14 +134,6 @@ def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) 
     workload = Workload(title, "", tables, (statement,), stands)
     check(workload, "--sql")
     return workload
-
-
-def _toml(file: Path) -> dict[str, Any]:
-    text = read_text(file, FILE_BYTES_MAX, "the workload")
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file} is not a TOML file: {str(error).partition(';')[0]}") from error
 
 
 def _stated(found: dict[str, Any], file: Path) -> WorkloadToml:

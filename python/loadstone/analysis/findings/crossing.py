@@ -80,11 +80,6 @@ def _finding(seen: Evidence, far: Distance, least: At, most: At) -> Finding:
     met = meeting(least, most)
     low, high = (number(round(bound)) for bound in (met.low or 0, met.high or 0))
     at = [f"{said_longer(ns)} at {number(rows)}" for rows, ns in (least, most)]
-    keys = [
-        f"{far.row.operation.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
-        for rows, _ in (least, most)
-        for figure in (far.slow, far.fast)
-    ]
     return far.finding(
         RULE,
         KIND,
@@ -96,5 +91,5 @@ def _finding(seen: Evidence, far: Distance, least: At, most: At) -> Finding:
             *(Number(f"difference at {number(rows)}", ns, "ns") for rows, ns in (least, most)),
             Number("overtakes at", met, "tuples"),
         ),
-        cells=tuple(keys),
+        cells=far.cells_at((least[0], most[0])),
     )

@@ -7,8 +7,8 @@ explain; `why_none` says why.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
@@ -45,6 +45,17 @@ class Distance:
     def cells(self) -> tuple[str, str]:
         """The keys of both cells."""
         return self.slow.cell.key, self.fast.cell.key
+
+    def cells_at(self, scales: Iterable[int]) -> tuple[str, ...]:
+        """The keys of both variants' cells at each scale."""
+        pair = self.slow.cell, self.fast.cell
+        return tuple(replace(cell, rows=rows).key for rows in scales for cell in pair)
+
+    def pair_in(self, row: Row) -> tuple[CellSummary, CellSummary] | None:
+        """The slow and the fast variant in another row; None unless both are in order there."""
+        found = {figure.cell.variant: figure for figure in measured(row)}
+        slow, fast = (found.get(figure.cell.variant) for figure in (self.slow, self.fast))
+        return (slow, fast) if slow and fast else None
 
     def finding(
         self,

@@ -70,11 +70,6 @@ def _finding(
     slow, fast = far.names
     own, other = map(_said, prices)
     words = f"{said_part(share)} is the price of each tuple: {own}"
-    keys = [
-        f"{far.row.operation.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
-        for rows in scales
-        for figure in (far.slow, far.fast)
-    ]
     return far.finding(
         RULE,
         KIND,
@@ -87,7 +82,7 @@ def _finding(
             Number(f"a tuple of {fast}", prices[1], "ns"),
             Number("share", share, "share"),
         ),
-        cells=tuple(keys),
+        cells=far.cells_at(scales),
         share=share,
     )
 

@@ -71,14 +71,7 @@ def _finding(
     slow, fast = far.names
     scale = seen.whole.words.scale
     at = [f"{said_longer(ns)} at {number(rows)}" for ns, rows in zip(longer, scales, strict=True)]
-    text = far.row.operation
-    keys = [
-        f"{text.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
-        for rows in scales
-        for figure in (far.slow, far.fast)
-    ]
-    words = f"{said_part(share)} does not grow with the data: a cost of each"
-    words += " statement"
+    words = f"{said_part(share)} does not grow with the data: a cost of each statement"
     return far.finding(
         RULE,
         "a cost of each statement",
@@ -92,6 +85,6 @@ def _finding(
             ),
             Number("share", share, "share"),
         ),
-        cells=tuple(keys),
+        cells=far.cells_at(scales),
         share=share,
     )

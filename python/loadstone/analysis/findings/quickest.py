@@ -10,9 +10,10 @@ False where that other statement has the slow variant do work of this size that 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.findings.distance import Distance, measured
+from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
@@ -61,9 +62,7 @@ def _pair(far: Distance, row: Row) -> tuple[CellSummary, CellSummary] | None:
     same = (row.rows, row.temperature) == (far.row.rows, far.row.temperature)
     if not same or row.operation.name == far.row.operation.name:
         return None
-    found = {figure.cell.variant: figure for figure in measured(row)}
-    slow, fast = (found.get(figure.cell.variant) for figure in (far.slow, far.fast))
-    return (slow, fast) if slow and fast else None
+    return far.pair_in(row)
 
 
 def _elapsed(figure: CellSummary) -> float:
@@ -74,11 +73,7 @@ def _finding(far: Distance, row: Row, longer: Estimate, share: Estimate) -> Find
     slow, fast = far.names
     quickest = row.operation.name
     words = f"{said_part(share)} is there also in {quickest}, of the quickest of {fast}"
-    keys = [
-        f"{name}|{figure.cell.variant}|{far.row.rows}|{far.row.temperature}"
-        for name in (far.row.operation.name, quickest)
-        for figure in (far.slow, far.fast)
-    ]
+    pair = far.slow.cell, far.fast.cell
     return far.finding(
         RULE,
         "a cost of each statement",
@@ -91,6 +86,6 @@ def _finding(far: Distance, row: Row, longer: Estimate, share: Estimate) -> Find
             Number(f"difference in {quickest}", longer, "ns"),
             Number("share", share, "share"),
         ),
-        cells=tuple(keys),
+        cells=(*far.cells, *(replace(cell, operation=quickest).key for cell in pair)),
         share=share,
     )

@@ -3,7 +3,7 @@
 import re
 
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.findings.distance import Distance, measured
+from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 
 
@@ -38,6 +38,4 @@ def pair_at(seen: Evidence, far: Distance, rows: int) -> tuple[CellSummary, Cell
         ),
         None,
     )
-    found = {figure.cell.variant: figure for figure in measured(row)} if row else {}
-    slow, fast = (found.get(figure.cell.variant) for figure in (far.slow, far.fast))
-    return (slow, fast) if slow and fast else None
+    return far.pair_in(row) if row else None
