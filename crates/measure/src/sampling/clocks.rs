@@ -1,10 +1,10 @@
 //! The clocks of this program's threads and of its servers' processes, read before and after each
 //! stretch.
 //!
-//! To open files, to list folders and to read a file of `/proc` takes longer than many a stretch, and
-//! empties the caches that the stretch would have found filled. So files stay open from one reading
-//! to the next; and a process or a thread whose CPU time has not changed since the last reading did
-//! nothing meanwhile: it has waited no longer than then, and started nothing.
+//! To open files, to list folders and to read a file of `/proc` takes longer than many a stretch,
+//! and empties the caches that the stretch would have found filled. So files stay open from one
+//! reading to the next; and a process or a thread whose CPU time has not changed since the last
+//! reading did nothing meanwhile: it has waited no longer than then, and started nothing.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
