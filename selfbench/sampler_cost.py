@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from loadstone._core import interval_of_paired_ratio
 from loadstone.engines.calibration.artificial import ArtificialEngine
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Profile, Profiled, TakeBlock, Variation
+from loadstone.protocol.messages import Profile, Profiled, TakeBlock
+from loadstone.protocol.parts import Block, Variation
 from loadstone.run.budget_blocks import FREQUENCY_HZ
 from loadstone.worker.statement_requests import StatementRequests
 

@@ -18,16 +18,8 @@ from loadstone import registry
 from loadstone._core import clock_ns, interval_of_paired_ratio
 from loadstone.benchmarks.base import Operation
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import (
-    Block,
-    Load,
-    Open,
-    Profile,
-    Settle,
-    StoredAt,
-    TakeBlock,
-    Variation,
-)
+from loadstone.protocol.messages import Load, Open, Profile, Settle, TakeBlock
+from loadstone.protocol.parts import Block, StoredAt, Variation
 from loadstone.worker.statement_requests import StatementRequests
 
 EDITION, ROWS = "1993", 100_000

@@ -22,7 +22,7 @@ from loadstone.engines.lode.engine import LodeEngine
 from loadstone.engines.system import System
 from loadstone.machine import facts, page_cache
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Variation
+from loadstone.protocol.parts import Block, Variation
 from loadstone.record.model import ColdEvidence, refuted
 from loadstone.worker.block import Timer
 from loadstone.worker.client_timer import ClientTimer

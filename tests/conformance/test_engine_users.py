@@ -15,7 +15,7 @@ from loadstone.engines.calibration.null import NullEngine
 from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import LoopFigures
+from loadstone.protocol.parts import LoopFigures
 from loadstone.worker.user_loop import Loop, Request, Users
 
 USERS, REQUESTS = 4, 50

@@ -7,7 +7,7 @@ import pytest
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import EngineError
-from loadstone.protocol.messages import ChangedTable
+from loadstone.protocol.parts import ChangedTable
 from loadstone.worker.table_copy import TableCopy
 from loadstone.workload import answers
 from loadstone.workload.data import arrow_type

@@ -4,7 +4,8 @@ import pytest
 
 from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import PLANNED, UNWATCHED, WATCHED, WHOLE
-from loadstone.protocol.messages import BlockResult, FunctionCount, Profiled, RungTimes
+from loadstone.protocol.messages import BlockResult, Profiled
+from loadstone.protocol.parts import FunctionCount, RungTimes
 from loadstone.record.model import Sample
 from loadstone.run import budget_blocks
 from loadstone.run.budget_blocks import (

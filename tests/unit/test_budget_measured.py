@@ -23,7 +23,8 @@ from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Climb, Load, Open, Profile, ReportRungs, StoredAt
+from loadstone.protocol.messages import Climb, Load, Open, Profile, ReportRungs
+from loadstone.protocol.parts import StoredAt
 from loadstone.worker import ladder_timer, profile
 from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.statement_requests import StatementRequests

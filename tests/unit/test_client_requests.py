@@ -9,17 +9,8 @@ from loadstone import _core
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.benchmarks.oo7.benchmark import Oo7Benchmark
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import (
-    Block,
-    ImportState,
-    Load,
-    LookUp,
-    Loop,
-    Open,
-    RunLoop,
-    StoredAt,
-    Variation,
-)
+from loadstone.protocol.messages import ImportState, Load, LookUp, Open, RunLoop
+from loadstone.protocol.parts import Block, Loop, StoredAt, Variation
 from loadstone.protocol.wire import numbered, to_line, to_reply
 from loadstone.worker.client_requests import ClientRequests
 

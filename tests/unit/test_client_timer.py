@@ -12,7 +12,8 @@ from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.oo1.loops import run
 from loadstone.clients.oo1.null import NullDriver
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Load, Open, StoredAt, TakeBlock, Variation
+from loadstone.protocol.messages import Load, Open, TakeBlock
+from loadstone.protocol.parts import Block, StoredAt, Variation
 from loadstone.statistics import validity
 from loadstone.worker.client_requests import ClientRequests
 

@@ -19,7 +19,7 @@ from loadstone.engines.calibration.null import NullEngine
 from loadstone.machine import facts, opening, page_cache
 from loadstone.plan.plan import Cell
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Variation
+from loadstone.protocol.parts import Block, Variation
 from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Sample
 from loadstone.statistics import validity
 from loadstone.worker.statement_timer import StatementTimer

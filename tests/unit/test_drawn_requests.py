@@ -8,7 +8,7 @@ from test_users import Answering, ManualClock, Request, Users
 
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.plan.workload import DrawnText, Workload, workload_fields
-from loadstone.protocol.messages import Loop, SqlText
+from loadstone.protocol.parts import Loop, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.worker.drawing import DrawnRequests, drawn_requests
 from loadstone.workload import script, sql_for_engine

@@ -10,16 +10,8 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.errors import EngineError, TimeLimitError, UnsupportedError, WorkerDiedError
 from loadstone.plan.plan import Cell, Plan
-from loadstone.protocol.messages import (
-    BlockResult,
-    Done,
-    Explained,
-    Loop,
-    LoopFigures,
-    LoopResult,
-    Restart,
-    TakeBlock,
-)
+from loadstone.protocol.messages import BlockResult, Done, Explained, LoopResult, Restart, TakeBlock
+from loadstone.protocol.parts import Loop, LoopFigures
 from loadstone.record.model import AnswerCheck, Sample
 from loadstone.run import executor as module
 from loadstone.run.executor import Executor, Outcome

@@ -15,7 +15,8 @@ from loadstone.benchmarks.ingres import benchmark as module
 from loadstone.benchmarks.ingres.benchmark import PUBLISHED_ROWS, IngresBenchmark
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Found, Load, LookUp, Open, StoredAt, Variation
+from loadstone.protocol.messages import Found, Load, LookUp, Open
+from loadstone.protocol.parts import Block, StoredAt, Variation
 from loadstone.quel import tree
 from loadstone.worker.statement_requests import StatementRequests
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import EngineError, ProtocolError, UnsupportedError
-from loadstone.protocol import messages, pipe
-from loadstone.protocol.messages import REPLIES, REQUESTS, Failed, LoopFigures, Reply, reply_of
+from loadstone.protocol import messages, parts, pipe
+from loadstone.protocol.messages import REPLIES, REQUESTS, Failed, Reply, reply_of
+from loadstone.protocol.parts import LoopFigures
 from loadstone.protocol.wire import fitting, numbered, to_line, to_reply, to_request
 from loadstone.record.model import UsersPoint
 from loadstone.worker.client_requests import ClientRequests
@@ -168,8 +169,8 @@ def test_a_failure_is_raised_as_it_was(name: str, kind: type[Exception]) -> None
 
 
 def test_messages_do_not_change_once_made() -> None:
-    for kind in (*REQUESTS, *REPLIES, Reply, messages.Block, messages.Variation, LoopFigures):
+    for kind in (*REQUESTS, *REPLIES, Reply, parts.Block, parts.Variation, LoopFigures):
         config: Any = kind.__struct_config__
         assert config.frozen
         assert config.forbid_unknown_fields
-    assert issubclass(messages.Part, msgspec.Struct)
+    assert issubclass(parts.Part, msgspec.Struct)

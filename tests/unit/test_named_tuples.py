@@ -9,7 +9,7 @@ from loadstone.benchmarks.expected import QuelAnswers
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Named, Variation
+from loadstone.protocol.parts import Block, Named, Variation
 from loadstone.quel.named_tuples import named_tuples
 from loadstone.worker.statement_timer import StatementTimer
 

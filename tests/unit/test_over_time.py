@@ -12,7 +12,7 @@ from loadstone.analysis.over_time import BEHIND, KEPT_UP, UNDECIDED, loops_over_
 from loadstone.analysis.user_points import users_tables
 from loadstone.errors import InputError
 from loadstone.plan.ramp import STEPS, ramp_rates
-from loadstone.protocol.messages import Loop
+from loadstone.protocol.parts import Loop
 from loadstone.record.model import Run, UsersPoint
 from loadstone.worker.due_times import due_times, interval_of
 

@@ -6,7 +6,8 @@ from loadstone import _core
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Load, Open, Profile, StoredAt, TakeBlock, Variation
+from loadstone.protocol.messages import Load, Open, Profile, TakeBlock
+from loadstone.protocol.parts import Block, StoredAt, Variation
 from loadstone.worker import profile
 from loadstone.worker.statement_requests import StatementRequests
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 from loadstone.errors import StatementEndedError
 from loadstone.plan.plan import Cell
-from loadstone.protocol.messages import Block, BlockResult, Variation
+from loadstone.protocol.messages import BlockResult
+from loadstone.protocol.parts import Block, Variation
 from loadstone.record.model import Sample
 from loadstone.run.executor import Executor
 from loadstone.worker.block import Timer

@@ -9,7 +9,7 @@ from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Block, Variation
+from loadstone.protocol.parts import Block, Variation
 from loadstone.worker import statement_timer
 from loadstone.worker.statement_timer import StatementTimer
 

@@ -6,7 +6,6 @@ from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import (
-    Block,
     Found,
     ImportState,
     Load,
@@ -14,10 +13,9 @@ from loadstone.protocol.messages import (
     Open,
     Remove,
     Reopen,
-    StoredAt,
     TakeBlock,
-    Variation,
 )
+from loadstone.protocol.parts import Block, StoredAt, Variation
 from loadstone.protocol.wire import numbered, to_line, to_reply
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck

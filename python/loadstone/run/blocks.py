@@ -7,7 +7,7 @@ from loadstone.benchmarks.base import Operation
 from loadstone.benchmarks.expected import Answers
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.workload import PUT_BACK, Workload, WorkloadStatement
-from loadstone.protocol.messages import Block, ChangedTable, Loop, Named, SqlText, Variation
+from loadstone.protocol.parts import Block, ChangedTable, Loop, Named, SqlText, Variation
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.workload.agreement import AgreedAnswers
 

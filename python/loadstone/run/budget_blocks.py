@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from loadstone import _core
 from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import UNWATCHED, WARMED_NS_MAX, WATCHED, WHOLE
-from loadstone.protocol.messages import FunctionCount, Profiled
+from loadstone.protocol.messages import Profiled
+from loadstone.protocol.parts import FunctionCount
 from loadstone.record.budget import (
     NOTHING,
     Budget,

@@ -22,15 +22,9 @@ from loadstone.errors import (
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.planning.study import combined
-from loadstone.protocol import messages
-from loadstone.protocol.messages import (
-    BlockResult,
-    LoopFigures,
-    LoopResult,
-    Profiled,
-    RungText,
-    RungTimes,
-)
+from loadstone.protocol import messages, parts
+from loadstone.protocol.messages import BlockResult, LoopResult, Profiled
+from loadstone.protocol.parts import LoopFigures, RungText, RungTimes
 from loadstone.record import Recorder
 from loadstone.record.budget import BudgetTimer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
@@ -345,7 +339,7 @@ class Executor:
         except LoadstoneError as error:
             return self._failure(worker, error)
 
-    def run_loop(self, cell: Cell, loop: messages.Loop) -> LoopResult:
+    def run_loop(self, cell: Cell, loop: parts.Loop) -> LoopResult:
         """Run a loop of users on a cell's operation."""
         worker = self._workers[cell.variant]
         self._listener.on_status(

@@ -16,7 +16,8 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import shared_operations
-from loadstone.protocol.messages import Loop, LoopFigures, LoopResult
+from loadstone.protocol.messages import LoopResult
+from loadstone.protocol.parts import Loop, LoopFigures
 from loadstone.record import Recorder
 from loadstone.record.model import UsersPoint
 

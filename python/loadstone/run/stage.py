@@ -13,7 +13,8 @@ from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.planning.tables import relations, stored
-from loadstone.protocol.messages import Loop, LoopResult
+from loadstone.protocol.messages import LoopResult
+from loadstone.protocol.parts import Loop
 from loadstone.record import CellResult, Recorder
 from loadstone.record.model import MEASURED, Event
 from loadstone.record.writer import now

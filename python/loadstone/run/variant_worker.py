@@ -27,7 +27,8 @@ from loadstone.machine import volume
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant, release_of, tactics_of
 from loadstone.protocol import messages
-from loadstone.protocol.messages import Reply, Request, StoredAt
+from loadstone.protocol.messages import Reply, Request
+from loadstone.protocol.parts import StoredAt
 from loadstone.protocol.pipe import Worker
 from loadstone.record import Load, Recorder
 from loadstone.record.model import Event, Term

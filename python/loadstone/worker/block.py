@@ -16,7 +16,8 @@ from loadstone.engines.system import System
 from loadstone.errors import StatementEndedError, UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.machine.opening import Opening, complaint
-from loadstone.protocol.messages import Block, BlockResult, Variation
+from loadstone.protocol.messages import BlockResult
+from loadstone.protocol.parts import Block, Variation
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
 DEATH_S_MAX = 30.0

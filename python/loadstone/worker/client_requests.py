@@ -8,7 +8,8 @@ from loadstone.benchmarks.base import Benchmark, ProgramDatabase
 from loadstone.clients.base import Client
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.protocol import messages
-from loadstone.protocol.messages import Done, LoopFigures, StoredAt
+from loadstone.protocol.messages import Done
+from loadstone.protocol.parts import LoopFigures, StoredAt
 from loadstone.worker.client_timer import ClientTimer
 from loadstone.worker.due_times import due_times
 from loadstone.worker.loop_result import loop_figures, no_figures

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from loadstone._core import clock_ns
 from loadstone.clients.base import Client
-from loadstone.protocol.messages import Block, Variation
+from loadstone.protocol.parts import Block, Variation
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.worker.block import Timer
 

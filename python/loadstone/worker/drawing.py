@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from loadstone._core import Drawing
 from loadstone.errors import UnsupportedError
 from loadstone.plan.workload import LISTED, Draw, DrawnText
-from loadstone.protocol.messages import Loop, SqlText
+from loadstone.protocol.parts import Loop, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.workload.parameters import filled, given, literal, marked
 

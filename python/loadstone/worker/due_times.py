@@ -1,7 +1,7 @@
 """When the requests of a loop are due, and the intervals in which they are counted."""
 
 from loadstone._core import intended_starts
-from loadstone.protocol.messages import Loop
+from loadstone.protocol.parts import Loop
 
 SECOND_NS = 1_000_000_000
 SHARES = 10

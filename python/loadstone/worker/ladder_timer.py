@@ -19,7 +19,7 @@ from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.plan import statement_ladder as ladder
 from loadstone.plan.statement_ladder import WARMED_NS_MAX
-from loadstone.protocol.messages import Block, RungText, RungTimes, Variation
+from loadstone.protocol.parts import Block, RungText, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
 from loadstone.record.budget import BudgetTimer

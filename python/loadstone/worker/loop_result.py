@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from loadstone._core import Tally
-from loadstone.protocol.messages import LoopFigures
+from loadstone.protocol.parts import LoopFigures
 from loadstone.record.model import PERCENTILES
 
 

@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING
 from loadstone._core import Sampler, clock_ns
 from loadstone.engines.components import components_of
 from loadstone.errors import InputError
-from loadstone.protocol.messages import (
-    BlockResult,
-    FunctionCount,
-    Profile,
-    Profiled,
-    ThreadTime,
-)
+from loadstone.protocol.messages import BlockResult, Profile, Profiled
+from loadstone.protocol.parts import FunctionCount, ThreadTime
 from loadstone.record.budget import ALL, NOTHING, PROGRAMS
 
 if TYPE_CHECKING:

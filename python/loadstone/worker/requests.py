@@ -10,7 +10,7 @@ from loadstone.errors import EngineError
 from loadstone.machine import page_cache
 from loadstone.machine.processor_share import UNLIMITED, ProcessorShare
 from loadstone.machine.volume import SCRATCH, Volume
-from loadstone.protocol import messages
+from loadstone.protocol import messages, parts
 from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker import profile
 from loadstone.worker.affinity import placed
@@ -195,7 +195,7 @@ class Requests(ABC):
         """Take samples of rungs of the ladder of statements; without statements there is none."""
         reason = f"{self._opened().name} runs without statements"
         return messages.Climbed(
-            tuple(messages.RungTimes(rung, reason=reason) for rung in request.rungs)
+            tuple(parts.RungTimes(rung, reason=reason) for rung in request.rungs)
         )
 
     def report_rungs(self, request: messages.ReportRungs) -> messages.RungTexts:

@@ -14,7 +14,7 @@ from typing import Any
 
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError
-from loadstone.protocol.messages import SqlText
+from loadstone.protocol.parts import SqlText
 from loadstone.quel.statement import Statement
 from loadstone.text.numbers import plural
 from loadstone.workload.answers import checksum_of

@@ -7,8 +7,9 @@ from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import UnsupportedError
-from loadstone.protocol import messages
-from loadstone.protocol.messages import Done, StoredAt
+from loadstone.protocol import messages, parts
+from loadstone.protocol.messages import Done
+from loadstone.protocol.parts import StoredAt
 from loadstone.quel.dialect import is_quel
 from loadstone.worker.affinity import placed
 from loadstone.worker.loop_result import no_figures
@@ -180,11 +181,11 @@ class StatementRequests(Requests):
     def _changing_loop(
         self,
         request: messages.RunLoop,
-        reported: messages.SqlText,
+        reported: parts.SqlText,
         users: "Users",
         requests: "Sequence[UserRequest]",
         drawn: "DrawnRequests | None",
-    ) -> messages.LoopFigures:
+    ) -> parts.LoopFigures:
         """A loop whose users change tables, which then get back what they had."""
         from loadstone.worker.script import Invariants
 

@@ -20,7 +20,7 @@ from loadstone.engines.capabilities import Attribute
 from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
 from loadstone.plan.workload import PUT_BACK
-from loadstone.protocol.messages import Block, Named, SqlText, Variation
+from loadstone.protocol.parts import Block, Named, SqlText, Variation
 from loadstone.quel.statement import Statement, is_control
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.text.numbers import plural

@@ -15,7 +15,7 @@ from typing import Any
 from loadstone.engines.base import Engine
 from loadstone.errors import EngineError
 from loadstone.plan.workload import COPY_SUFFIX
-from loadstone.protocol.messages import ChangedTable
+from loadstone.protocol.parts import ChangedTable
 from loadstone.workload.sql import quoted
 
 CAME, WENT = "came", "went"

@@ -22,7 +22,7 @@ from loadstone._core import ClientError, StatementUsers, Tally, Timeline, UsersA
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
-from loadstone.protocol.messages import Loop, LoopFigures, SqlText
+from loadstone.protocol.parts import Loop, LoopFigures, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.statistics import validity
 from loadstone.text.numbers import plural
