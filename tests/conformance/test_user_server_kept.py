@@ -11,6 +11,8 @@ from user_server import UserServer, user_server
 
 from loadstone import registry
 from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.postgresql.schema import Schema
+from loadstone.engines.postgresql.session import user_address
 from loadstone.engines.system import System
 from loadstone.errors import EngineError
 from loadstone.run import scratch
@@ -160,6 +162,21 @@ def test_a_living_run_keeps_its_schema_whichever_run_cleans(connect: Connect) ->
     assert not left.alive
     PostgresqlEngine.clear(engine.variant, left)
     assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def test_who_looks_at_a_schema_holds_it_no_longer(connect: Connect) -> None:
+    engine = connect(owner="seen")
+    engine.start()
+    engine.stop()
+    schema = Schema.of("seen", engine.variant.name)
+    assert engine.variant.url is not None
+    address = user_address(engine.variant.url)
+    with address.connect() as one, address.connect() as other:
+        assert not schema.is_held(one)
+        assert schema.take(other)
+        assert schema.is_held(one)
+    engine.start()
+    engine.remove()
 
 
 def test_a_table_of_a_run_with_an_odd_name_is_dropped_by_it(connect: Connect) -> None:

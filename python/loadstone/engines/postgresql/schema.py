@@ -172,6 +172,16 @@ class Schema(Space):
             return True
         return bool(row and row[0])
 
+    def is_held(self, connection: Connection) -> bool:
+        """Whether a living run holds the schema. The lock that shows it is given back at once: a
+        session ends some time after it was closed, and would seem to be that run until then."""
+        if not self.take(connection):
+            return True
+        with contextlib.suppress(*_LACKING):
+            query = "SELECT pg_catalog.pg_advisory_unlock(%s::int8)"
+            connection.execute(query, (lock_key(self.name),))
+        return False
+
     def end_sessions(self, connection: Connection) -> None:
         """End all sessions that hold the schema, and wait until they are gone."""
         key = lock_key(self.name)

@@ -208,7 +208,7 @@ class PostgresqlSystem(System):
 
 def _leftover(schema: Schema, connection: Connection) -> Leftover:
     tables = schema.tables(connection)
-    alive = not schema.take(connection)
+    alive = schema.is_held(connection)
     drops = [f'DROP TABLE {schema.quoted}."{table}"' for table in tables]
     return Leftover(
         kind="schema",
