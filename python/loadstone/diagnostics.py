@@ -23,6 +23,7 @@ from loadstone.errors import (
     EngineError,
     InputError,
     LoadstoneError,
+    NothingToMeasureError,
     NotInstalledError,
     ProtocolError,
     QueryError,
@@ -61,6 +62,7 @@ class Exit(IntEnum):
 
 EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     InputError: Exit.INPUT,
+    NothingToMeasureError: Exit.INPUT,
     QueryError: Exit.INPUT,
     DeadlockError: Exit.ENGINE,
     CancelledError: Exit.ENGINE,

@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
@@ -163,8 +163,11 @@ def test_ctrl_c_waits_for_no_statement_where_nothing_is_to_be_removed(desk: Desk
 
 def _started_by(pid: int) -> list[int]:
     """Whatever thread of it started them."""
-    listed = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for one in listed for child in one.read_text("ascii").split()]
+    found = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # a thread may have ended meanwhile
+            found += [int(child) for child in listed.read_text("ascii").split()]
+    return found
 
 
 def _busy(pid: int) -> bool:

@@ -53,7 +53,8 @@ def test_a_setting_changed_behind_the_engine_is_read_back(
 def others(system: System) -> Iterator[tuple[str, str]]:
     """Every declared value of a tactic that was not requested."""
     for name, tactic in system.capabilities.tactics.items():
-        numbers = ("7",) if any(value.startswith("<") for value in tactic.names) else ()
+        takes_numbers = any(value.startswith("<") for value in tactic.names)
+        numbers = (str(max(7, tactic.least)),) if takes_numbers else ()
         for value in (*tactic.names, *numbers):
             if not value.startswith("<") and value != system.tactic(name):
                 yield name, value
