@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadstone.record import Run, read
@@ -17,6 +17,7 @@ class Desk:
 
     folder: Path
     environment: dict[str, str]
+    started: list[subprocess.Popen[str]] = field(default_factory=list, kw_only=True)
 
     @property
     def record(self) -> Path:
@@ -52,10 +53,25 @@ class Desk:
             # A shell's background job ignores Ctrl-C, and so would everything it starts.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
+        self.started.append(process)
         if announced and arguments[0] == "run" and "--resume" not in arguments:
             assert process.stderr is not None
             assert "the record: " in process.stderr.readline()
         return process
+
+    def end(self) -> None:
+        """End what a failed test left running: an endless statement would take a processor from all
+        that comes after it."""
+        for process in self.started:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(timeout=30)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+            if process.stderr is not None:
+                process.stderr.close()
 
     def read(self) -> Run:
         return read(self.record)

@@ -19,4 +19,8 @@ def desk(pytestconfig: pytest.Config) -> Iterator[Desk]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
         environment["LOADSTONE_SCRATCH"] = str(folder / "scratch")
         kind = PreparedDesk if pytestconfig.getoption("--prepared") else Desk
-        yield kind(folder, environment)
+        desk = kind(folder, environment)
+        try:
+            yield desk
+        finally:
+            desk.end()
