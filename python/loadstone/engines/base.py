@@ -45,6 +45,11 @@ class Engine(System):
     def settle(self, tables: Sequence[str]) -> None:
         """Gather statistics on tables just loaded and write everything back (checkpoint)."""
 
+    def remove_dead(self, table: str, changed: int) -> None:
+        """So many tuples of a table were changed since the last call, whether or not that was taken
+        back: remove what that left behind, where a program of the engine's would by now that is off
+        during samples. Outside the clock."""
+
     @abstractmethod
     def run(self, statement: str) -> int:
         """Execute one statement to completion, commit included. Returns the tuples it changed, or

@@ -134,11 +134,18 @@ class LadderTimer:
             case ladder.COUNTED:
                 return self._counted(block, statement, variation)
             case ladder.UNCOMMITTED:
-                with engine.taken_back():
-                    return self._clocked(lambda: engine.run(statement.text))
+                return self._uncommitted(statement)
             case ladder.WHOLE:
                 return self._whole(block, variation, None)
         raise UnsupportedError(f"there is no rung {rung}")
+
+    def _uncommitted(self, statement: Statement) -> int:
+        changed: list[int] = []
+        with self._engine.taken_back():
+            elapsed_ns = self._clocked(lambda: changed.append(self._engine.run(statement.text)))
+        if statement.target:
+            self._engine.remove_dead(statement.target, max(*changed, 0))
+        return elapsed_ns
 
     def _counted(self, block: Block, statement: Statement, variation: Variation) -> int:
         text = counting.counting(statement.text, self._engine.dialect)

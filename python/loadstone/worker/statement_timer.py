@@ -1,6 +1,7 @@
 """Timing a statement: the steps inside and outside the clock, and their order.
 
     drop the old result -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
+    -> remove what the change left behind
 
 A sample that is observed has the observer next to the clock, and its work in the counters.
 
@@ -126,6 +127,9 @@ class StatementTimer(Timer):
             found = self._answer(block, variation, statement, outcome)
             answer = AnswerCheck(ordinal, number, *expected, *found)
         self._take_back(block, variation)
+        if statement.target and isinstance(outcome, int):
+            times = 2 if variation.undo else 1  # the undo changed as many again
+            self.engine.remove_dead(statement.target, times * max(outcome, 0))
         self._clear(block, variation)
         return sample, answer
 

@@ -130,6 +130,10 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """VACUUM ANALYZE each table; then CHECKPOINT, on a server of our own only."""
         self.instance.settle(tables)
 
+    def remove_dead(self, table: str, changed: int) -> None:
+        """VACUUM where autovacuum would, which is off on a server of our own."""
+        self.instance.remove_dead(table, changed)
+
     def run(self, statement: str) -> int:
         """Execute; autocommit makes it its own transaction."""
         with self.instance.errors():

@@ -18,6 +18,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
 from loadstone.engines.postgresql import data_folder, other_driver, own_settings
+from loadstone.engines.postgresql.dead_tuples import DeadTuples
 from loadstone.engines.postgresql.reading import (
     only_read,
     query_alone,
@@ -72,6 +73,7 @@ class Instance:
         """Those of the settings that the private server is started with."""
         self._asked: frozenset[str] = frozenset()
         self._gaps: dict[str, str] = {}
+        self._dead = DeadTuples()
         self.as_it_stands = False
         """Whether it reads the tables of the user's own, and has no schema there."""
         self.users_text = False
@@ -264,6 +266,12 @@ class Instance:
                         self.execute(f"ANALYZE {self.schema.member(table)}")
             if self.server is not None:
                 self.execute("CHECKPOINT")
+
+    def remove_dead(self, table: str, changed: int) -> None:
+        """VACUUM a table once too many of its tuples are dead, on a server of our own only."""
+        if self.server is not None:
+            with self.errors("cannot remove dead tuples"):
+                self._dead.remove(self.connection, self.schema, table, changed)
 
     def size_bytes(self) -> int:
         """Tables, indexes and TOAST of our schema; of tables as they stand, the whole database."""
