@@ -410,6 +410,47 @@ EVEN = {"empty": 0.1, "constant": 2.0, "planned": 4.0, "counted": 6.0, "uncommit
         "whole": 10.0}  # fmt: skip
 
 
+def test_components_that_share_a_difference_are_named_together_the_fewest_that_are_most() -> None:
+    three = {"executor": 4400, "planner": 3000, "access method": 3000}
+    (found,) = found_by(components.find_together, budgeted(three, EVEN))
+    assert (found.kind, found.grade) == ("access method and planner", Grade.CONSISTENT)
+    share = next(each.figure for each in found.numbers if each.unit == "share")
+    assert share.value == pytest.approx(6.0 / 8.32, abs=0.05)
+    four = {"executor": 2080, "unclassified": 2320, "planner": 2000, "access method": 2000,
+            "log": 2000}  # fmt: skip
+    (found,) = found_by(components.find_together, budgeted(four, EVEN))
+    assert found.kind == "access method, log and planner"
+    assert not found_by(components.find_together, budgeted(PLANNER, EVEN)), "one alone is most"
+
+
+def test_a_component_that_may_take_the_fastest_as_long_is_not_named_with_others() -> None:
+    """The executor's 0.08 ms more are within chance; with them, planner and log would be most."""
+    chance = {"executor": 2155, "unclassified": 4050, "planner": 2400, "log": 1795}
+    certain = {"executor": 2480, "unclassified": 3725, "planner": 2400, "log": 1795}
+    assert not found_by(components.find_together, budgeted(chance, EVEN))
+    assert found_by(components.find_together, budgeted(certain, EVEN))
+
+
+def test_a_program_is_not_said_to_take_what_is_around_its_loop() -> None:
+    parts = {"executor": 2080, "unclassified": 2320, "kernel: files": 4000, "log": 2000}
+    run = budgeted(parts, EVEN)
+    program = replace(run, results=tuple(
+        replace(each, samples=tuple(replace(one, calls=5) for one in each.samples))
+        for each in run.results
+    ))  # fmt: skip
+    (found,) = found_by(components.find_together, run)
+    assert found.kind == "kernel: files and log"
+    assert not found_by(components.find_together, program)
+
+
+def test_components_that_no_three_of_are_most_are_not_named_together() -> None:
+    many = {"executor": 2400} | {f"part {number}": 1000 for number in range(8)}
+    assert not found_by(components.find_together, budgeted(many, EVEN))
+    unknown = {"executor": 2400, "planner": 1000, "log": 1000, "unclassified": 6000}
+    assert not found_by(components.find_together, budgeted(unknown, EVEN))
+    assert not found_by(components.find_together, two(Side(10.0)))
+
+
 @pytest.mark.parametrize(
     ("parts", "more"),
     [

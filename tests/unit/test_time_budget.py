@@ -24,7 +24,7 @@ def test_the_residual_is_chance_as_far_as_that_goes_and_no_further():
     assert not budget(cpu_ns=77_900).is_chance
 
 
-def test_a_share_has_wilson_s_interval():
+def test_a_share_haswilson_s_interval():
     (part,) = budget([("a", 10)]).parts
     assert (part.low_ns, part.high_ns) == (pytest.approx(7_225, abs=5), pytest.approx(10_000))
     halves = budget([("a", 5), ("b", 5)]).parts

@@ -18,7 +18,8 @@ from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget, BudgetTimer
 from loadstone.record.model import CellResult, OperationText, Run
 from loadstone.statistics.estimate import CONFIDENCE, Estimate
 from loadstone.statistics.study.observations import centre
-from loadstone.statistics.time_budget import TimeBudget, time_budget
+from loadstone.statistics.time_budget import TimeBudget, time_budget, wilson
+from loadstone.text.numbers import listing
 
 COMPONENT, KERNEL, WAITING, ASLEEP, RESIDUAL = (
     "component", "kernel", "waiting", "asleep", "residual",
@@ -152,6 +153,25 @@ def seen(share: float) -> float:
 def share_of(rows: Iterable[BudgetRow]) -> float:
     """Rows together."""
     return sum(row.share for row in rows)
+
+
+def together(budget: CellBudget, names: Collection[str]) -> BudgetRow | None:
+    """The sampled rows of these names as one; None where the budget has none of them."""
+    sampled = [row for row in budget.rows if row.kind in (COMPONENT, KERNEL)]
+    rows = [row for row in sampled if row.name in names]
+    if not rows:
+        return None
+    seen_share = share_of(sampled)
+    share = share_of(rows)
+    low, high = wilson(round(budget.samples * share / seen_share), budget.samples)
+    return BudgetRow(
+        COMPONENT,
+        listing([row.name for row in rows]),
+        sum(row.elapsed_ns for row in rows),
+        share,
+        low * seen_share,
+        high * seen_share,
+    )
 
 
 def share_of_kind(budget: CellBudget, kind: str) -> float | None:

@@ -76,7 +76,7 @@ def time_budget(
     sampled_ns = count * period_ns
     parts = []
     for component, number in samples.items():
-        low, high = _wilson(number, count)
+        low, high = wilson(number, count)
         parts.append(Part(component, number * period_ns, low * sampled_ns, high * sampled_ns))
     off_ns = elapsed_ns - cpu_ns
     waited = None if waited_ns is None else min(float(waited_ns), max(float(off_ns), 0.0))
@@ -96,7 +96,7 @@ def _variance(periods: float, stretches: int) -> float:
     return max(stretches, 1) * (each * (1 - each) if each < 1 - _OFTEN else 1 / 6)
 
 
-def _wilson(number: int, count: int) -> tuple[float, float]:
+def wilson(number: int, count: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927)."""
     share, z2 = number / count, _Z * _Z
     centre = share + z2 / (2 * count)

@@ -26,6 +26,10 @@ class Grade(StrEnum):
 MOST = 0.5
 """The share of a difference that a cause must account for to be reported as its most."""
 
+TOGETHER_MAX = 3
+"""Steps of a ladder, or components, that are named together: of a handful, more would say
+little."""
+
 RANK = {Grade.EXPLAINED: 0, Grade.CONSISTENT: 1, Grade.UNEXPLAINED: 2}
 
 

@@ -51,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     each_tuple.find,
     quickest.find,
     rungs.find_together,
+    components.find_together,
     steep.find,
     cache.find,
     cold_reads.find,

@@ -18,15 +18,13 @@ from loadstone.analysis.budget import CellBudget, ladder_without
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import MOST, Finding, Number
+from loadstone.analysis.findings.finding import MOST, TOGETHER_MAX, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.analysis.statement_ladder import RungFigure
 from loadstone.statistics.arithmetic import less, over
 from loadstone.statistics.estimate import Estimate
 
 RULE = "rungs"
-TOGETHER_MAX = 3
-"""Steps that are named together: of a ladder of five, more would say little."""
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
