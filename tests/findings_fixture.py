@@ -23,6 +23,9 @@ from loadstone.record.model import (
 
 MS = 1_000_000
 ROWS = 10_000
+SLOW, FAST = "duckdb", "sqlite"
+HASH, LOOPS = "HASH_JOIN", "SCAN a\nSEARCH b USING INDEX i"
+"""Plans that join so."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,11 @@ def made(
         users=(),
         loads=(),
     )
+
+
+def two(slow: Side, fast: Side | None = None, **more: Any) -> Run:
+    """A record of both variants. The fast one takes 2 ms unless another is given."""
+    return made({FAST: fast or Side(2.0), SLOW: slow}, **more)
 
 
 def _result(cell: Cell, side: Side) -> CellResult:

@@ -4,16 +4,13 @@ the record does not say."""
 from dataclasses import replace
 
 import pytest
-from findings_fixture import Side, found_by, made
+from findings_fixture import FAST, HASH, LOOPS, SLOW, Side, found_by, made
 
 from loadstone.analysis.findings import cold_first
 from loadstone.analysis.findings.finding import Grade
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run
-
-SLOW, FAST = "duckdb", "sqlite"
-LOOPS, HASH = "SCAN a\nSEARCH b USING INDEX i", "HASH_JOIN"
 
 
 def both(cold: tuple[Side, Side], warm: tuple[Side, Side]) -> Run:

@@ -4,13 +4,12 @@ there is little to do."""
 from dataclasses import replace
 
 import pytest
-from findings_fixture import Side, found_by, made
+from findings_fixture import FAST, SLOW, Side, found_by, made
 
 from loadstone.analysis.findings import crossing, each_tuple, fixed, quickest
 from loadstone.analysis.findings.finding import Grade
 from loadstone.record.model import Load, Run
 
-SLOW, FAST = "duckdb", "sqlite"
 SCALES = (10_000, 100_000)
 
 
