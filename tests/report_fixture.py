@@ -22,8 +22,8 @@ from loadstone.record.model import (
     Session,
     StatementText,
     Term,
-    UsersPoint,
 )
+from loadstone.record.users import UsersPoint
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `code` [bold]x[/bold] \x1b[31m\n=1+1"
 POSTGRESQL = "postgresql?parallelism=2"

@@ -16,7 +16,7 @@ from loadstone.protocol import messages, parts, pipe
 from loadstone.protocol.messages import REPLIES, REQUESTS, Failed, Reply, reply_of
 from loadstone.protocol.parts import LoopFigures
 from loadstone.protocol.wire import fitting, numbered, to_line, to_reply, to_request
-from loadstone.record.model import UsersPoint
+from loadstone.record.users import UsersPoint
 from loadstone.worker.client_requests import ClientRequests
 from loadstone.worker.statement_requests import StatementRequests
 

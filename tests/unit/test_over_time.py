@@ -13,7 +13,8 @@ from loadstone.analysis.user_points import users_tables
 from loadstone.errors import InputError
 from loadstone.plan.ramp import STEPS, ramp_rates
 from loadstone.protocol.parts import Loop
-from loadstone.record.model import Run, UsersPoint
+from loadstone.record.model import Run
+from loadstone.record.users import UsersPoint
 from loadstone.worker.due_times import due_times, interval_of
 
 SECOND_NS = 1_000_000_000

@@ -14,7 +14,8 @@ from loadstone.analysis.user_points import (
     users_curves,
     users_tables,
 )
-from loadstone.record.model import Run, UsersPoint
+from loadstone.record.model import Run
+from loadstone.record.users import UsersPoint
 from loadstone.report.terminal_users import concurrent_users
 from loadstone.text.numbers import digits
 

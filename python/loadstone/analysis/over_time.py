@@ -16,7 +16,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loadstone.record.model import BELIEVED, Run, UsersPoint
+from loadstone.record.model import BELIEVED, Run
+from loadstone.record.users import UsersPoint
 from loadstone.text.numbers import number
 
 DEVIATIONS = 3.0

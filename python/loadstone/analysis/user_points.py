@@ -15,7 +15,8 @@ from loadstone.analysis.over_time import ramp_verdict
 from loadstone.analysis.standing import unjudged
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import is_users_server
-from loadstone.record.model import BELIEVED, PERCENTILES, Run, UsersPoint
+from loadstone.record.model import BELIEVED, Run
+from loadstone.record.users import PERCENTILES, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
 
 TITLES = {

@@ -10,7 +10,7 @@ import msgspec
 
 from loadstone.benchmarks.base import StoredRelation, table_of
 from loadstone.plan.workload import DrawnText
-from loadstone.record.model import Interval
+from loadstone.record.users import Interval
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

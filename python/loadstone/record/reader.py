@@ -27,7 +27,6 @@ from loadstone.record.door import opened
 from loadstone.record.earlier_presentations import presentation_then
 from loadstone.record.facts import calibration_figure, machine_fact
 from loadstone.record.model import (
-    PERCENTILES,
     Agreement,
     AnswerCheck,
     CellResult,
@@ -43,10 +42,10 @@ from loadstone.record.model import (
     Session,
     StatementText,
     Term,
-    UsersPoint,
 )
 from loadstone.record.published import Published
 from loadstone.record.schema import table
+from loadstone.record.users import PERCENTILES, UsersPoint
 from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 ROWS_MAX = 2 * SAMPLES_MAX

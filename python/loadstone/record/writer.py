@@ -23,10 +23,10 @@ from loadstone.record.model import (
     Load,
     OperationText,
     Term,
-    UsersPoint,
     by_name,
 )
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
+from loadstone.record.users import UsersPoint
 
 BUDGET_TABLES = {
     "budget_thread": "threads",

@@ -16,7 +16,8 @@ from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
 from loadstone.plan.chapters import hash_of
-from loadstone.record.model import Run, UsersPoint
+from loadstone.record.model import Run
+from loadstone.record.users import UsersPoint
 from loadstone.report.base import Report
 from loadstone.report.budget_json import budget_objects
 from loadstone.report.columns import cells, members, plain

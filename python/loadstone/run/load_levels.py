@@ -19,7 +19,7 @@ from loadstone.planning.planner import shared_operations
 from loadstone.protocol.messages import LoopResult
 from loadstone.protocol.parts import Loop, LoopFigures
 from loadstone.record import Recorder
-from loadstone.record.model import UsersPoint
+from loadstone.record.users import UsersPoint
 
 MODELS = ("closed", "open")
 RATE_SHARE = 0.6

@@ -16,7 +16,8 @@ from loadstone.plan.variant import Variant
 from loadstone.planning.planner import NULL_ENGINE
 from loadstone.protocol.messages import Calibrate
 from loadstone.record import CellResult, Recorder, Run
-from loadstone.record.model import Event, InputText, OperationText, Term, UsersPoint
+from loadstone.record.model import Event, InputText, OperationText, Term
+from loadstone.record.users import UsersPoint
 from loadstone.record.writer import now
 from loadstone.run import scratch
 from loadstone.run.in_parallel import in_parallel

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from loadstone._core import Tally
 from loadstone.protocol.parts import LoopFigures
-from loadstone.record.model import PERCENTILES
+from loadstone.record.users import PERCENTILES
 
 
 def loop_figures(tally: Tally, failed: int, *, closed: bool) -> LoopFigures:
