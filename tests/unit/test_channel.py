@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.errors import EngineError, ProtocolError, WorkerDiedError
+from loadstone.errors import EngineError, ProtocolError, TimeLimitError, WorkerDiedError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.protocol import messages, pipe
 from loadstone.protocol.descendants import Descendants
@@ -95,6 +95,19 @@ def test_a_worker_that_does_not_end_is_ended(
     os.kill(pid, 19)  # stopped: it sees no end of its requests
     assert worker.close() == []
     assert wait_until_dead([pid], limit_s=10)
+
+
+def test_a_reply_that_stops_in_the_middle_is_overdue_like_one_that_never_comes(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    up, replies = os.pipe()
+    os.write(replies, b'[1, {"reply":')
+    monkeypatch.setattr(worker, "_up", up)
+    monkeypatch.setattr(pipe, "UNTIMED_LIMIT_S", 0.1)
+    with pytest.raises(TimeLimitError):
+        worker.ask(messages.Remove(), limit_s=0.1)
+    for descriptor in (up, replies):
+        os.close(descriptor)
 
 
 def test_a_worker_refuses_what_is_no_request_and_serves_the_next(
