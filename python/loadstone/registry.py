@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import EngineError, InputError, NotInstalledError
-from loadstone.plan.variant import AA_SUFFIX, RELEASE
+from loadstone.plan.variant import AA_SUFFIX, ENGINES_OF_SCHEMES, RELEASE
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ROADS = {"engines": "statements", "clients": "a client program"}
 """Kind of entry point of an engine -> what drives it."""
-_SCHEMES = {"postgres": "postgresql"}
 _NAME = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 
 
@@ -52,7 +51,7 @@ def engine_named(variant: str) -> str:
             "a variant names no engine",
             hint="write ENGINE, ENGINE?tactic=value or ENGINE://USER@HOST:PORT/DATABASE",
         )
-    return _SCHEMES.get(name, name)
+    return ENGINES_OF_SCHEMES.get(name, name)
 
 
 def client_names() -> list[str]:

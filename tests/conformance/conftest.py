@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_kinds import ENGINES, MakeEngine
+from engine_kinds import ENGINES, EVERY_ENGINE, MakeEngine
 from trapped_server import Connect, sprung, trapped_server, variant_at
 from user_server import UserServer
 
@@ -37,7 +37,7 @@ def make(scratch: Path) -> Iterator[MakeEngine]:
 
     def build(name: str, **tactics: str) -> Engine:
         variant = Variant(name, tuple(sorted(tactics.items())))
-        made.append(ENGINES[name](variant, scratch, "run1"))
+        made.append(EVERY_ENGINE[name](variant, scratch, "run1"))
         return made[-1]
 
     yield build
@@ -53,8 +53,10 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def shared() -> Iterator[dict[str, Engine]]:
     """One engine of each kind for all tests: making a server costs most of a test's time."""
-    folders = {name: _folder() for name in ENGINES}
-    engines = {name: kind(Variant(name), folders[name], "shared") for name, kind in ENGINES.items()}
+    folders = {name: _folder() for name in EVERY_ENGINE}
+    engines = {
+        name: kind(Variant(name), folders[name], "shared") for name, kind in EVERY_ENGINE.items()
+    }
     yield engines
     for name, engine in engines.items():
         engine.remove()

@@ -2,14 +2,43 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from loadstone.engines.base import Engine
 from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.lode.engine import LodeEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.spark.engine import SparkEngine
+from loadstone.engines.spark.installed import java, spark_home
 from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.errors import NotInstalledError
+
+
+def _missing() -> str:
+    """Why Spark cannot be tried here; empty where it can."""
+    try:
+        spark_home()
+        java()
+    except NotInstalledError as error:
+        return f"{error.message}; {error.hint}"
+    return ""
+
+
+SPARK_MISSING = _missing()
+"""The reason for which tests of Spark are skipped; empty where they are not."""
 
 ENGINES: dict[str, type[Engine]] = {
     kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine, LodeEngine)
 }
+"""Those that start within a second or two: all files of the suite try them."""
+EVERY_ENGINE: dict[str, type[Engine]] = ENGINES | {SparkEngine.name: SparkEngine}
 
 MakeEngine = Callable[..., Engine]
+
+
+def with_spark() -> list[object]:
+    """The names of every engine, as parameters, Spark's first: its start takes ten seconds, so all
+    tests of a file have one cluster."""
+    missing = pytest.mark.skipif(bool(SPARK_MISSING), reason=SPARK_MISSING or "it is there")
+    spark = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.timeout(300), missing])
+    return [spark, *sorted(ENGINES)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from engine_kinds import ENGINES
+from engine_kinds import EVERY_ENGINE, with_spark
 from test_clients import build
 
 from loadstone import _core
@@ -123,9 +123,9 @@ def test_pages_that_opening_takes_into_its_own_memory_are_seen(text: str, folder
         client.remove()
 
 
-@pytest.mark.parametrize("name", sorted(ENGINES))
+@pytest.mark.parametrize("name", with_spark())
 def test_a_statement_meets_none_of_its_data_in_memory(name: str, folder: Path) -> None:
-    engine = ENGINES[name](Variant(name), folder, "run1")
+    engine = EVERY_ENGINE[name](Variant(name), folder, "run1")
     attributes = tuple(
         Attribute(*pair) for pair in _core.attributes("wisconsin", "1993", "tenktup1")
     )

@@ -2,6 +2,7 @@
 kept, and the engine goes on."""
 
 import pytest
+from engine_kinds import with_spark
 from samples import rows, said, stream, table
 
 from loadstone._core import clock_ns
@@ -16,6 +17,11 @@ LONG = (
 )
 """The product of four relations: days."""
 SOON_NS = 30 * 10**9
+
+
+@pytest.fixture(params=with_spark())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def test_a_statement_over_its_limit_is_ended_and_the_engine_goes_on(engine: Engine) -> None:

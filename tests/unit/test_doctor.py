@@ -285,6 +285,7 @@ def test_a_server_that_does_not_start_is_reported_and_removed(tmp_path, monkeypa
 
     monkeypatch.setattr(probe.PrivateServer, "launch", launch)
     monkeypatch.setattr(probe, "_closed_programs", lambda: "")
+    monkeypatch.setattr(engines.registry, "engine_names", lambda: ["postgresql"])
     (check,) = engines.starts(tmp_path)
     assert check.name == "private server"
     assert (check.verdict, check.remedy) == (Verdict.ABSENT, "no; install it")
@@ -294,6 +295,7 @@ def test_a_server_that_does_not_start_is_reported_and_removed(tmp_path, monkeypa
 def test_programs_that_must_be_copied_first_are_not_copied(tmp_path, monkeypatch):
     monkeypatch.setattr(probe.PrivateServer, "launch", lambda *_: pytest.fail("launched"))
     monkeypatch.setattr(probe, "_closed_programs", lambda: "closed")
+    monkeypatch.setattr(engines.registry, "engine_names", lambda: ["postgresql"])
     (check,) = engines.starts(tmp_path)
     assert (check.verdict, check.remedy) == (Verdict.LIMITED, "closed")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.engines.capabilities import Table
+from loadstone.engines.capabilities import Generated, Table
 from loadstone.engines.system import System
 from loadstone.engines.work import Work
 from loadstone.errors import UnsupportedError
@@ -40,6 +40,12 @@ class Engine(System):
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
         """Create a table and fill it by the fastest native way, in one transaction, then build its
         indexes. A half-made table of that name is replaced. Returns the rows it now holds."""
+
+    def generate(self, table: Table, source: Generated) -> int | None:
+        """As `load`, of rows that the engine's own processes make, each a part of the relation.
+        None, and nothing done, where it has no such processes: then it is given the rows."""
+        del table, source
+        return None
 
     @abstractmethod
     def settle(self, tables: Sequence[str]) -> None:
@@ -73,6 +79,13 @@ class Engine(System):
     def contents(self, table: str) -> "Iterable[tuple[Any, ...]] | pa.Table":
         """All rows of a table of ours, as by `read`."""
         return self.read(f"SELECT * FROM {self.quote(table)}")  # noqa: S608 - quoted
+
+    def checksum(self, table: str) -> tuple[int, str] | None:
+        """(tuples, checksum) of a table of ours, added up where its rows are; None where they must
+        come here by `contents`. The checksum of a relation is the sum of those of its parts, modulo
+        2^64, in 16 hexadecimal digits."""
+        del table
+        return None
 
     def ask_nothing(self) -> None:
         """An empty request, to the engine and back. Timed, as the next two are. Each raises

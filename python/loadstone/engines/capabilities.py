@@ -45,6 +45,17 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Generated:
+    """A whole relation of a benchmark, by which its rows can be made wherever they are wanted."""
+
+    benchmark: str
+    edition: str
+    relation: str
+    rows: int
+    """The scale of the benchmark."""
+
+
+@dataclass(frozen=True, slots=True)
 class Structure:
     """An engine's counterpart of a storage structure of the papers.
 
@@ -91,6 +102,8 @@ class Capabilities:
     """The types of columns that a user's table may have; empty: all."""
     stored_share: float = 0.0
     """The least share of its tables' plain bytes that it stores, as measured; 0: not known."""
+    no_updates: str = ""
+    """Why a statement that changes a relation is a gap; empty: it takes them."""
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""
     one_user: str = ""

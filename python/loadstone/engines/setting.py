@@ -14,7 +14,9 @@ from loadstone.plan.variant import SETTING, Variant
 
 VALUE_LETTERS_MAX = 200
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?", re.ASCII)
+_PART = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
+PARTS_MAX = 2
+"""Of a name, with a dot between them."""
 _QUANTITY = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", re.ASCII)
 _KIB = 1024
 _UNITS: Mapping[str, float] = {
@@ -33,9 +35,10 @@ def settings_of(variant: Variant) -> dict[str, str]:
     return {name.removeprefix(SETTING): value for name, value in named}
 
 
-def check(engine: str, name: str, value: str) -> None:
+def check(engine: str, name: str, value: str, parts_max: int = PARTS_MAX) -> None:
     """Raise `InputError` for what is no setting's name, or no value that one line can show."""
-    if not _NAME.fullmatch(name):
+    parts = name.split(".")
+    if len(parts) > parts_max or not all(map(_PART.fullmatch, parts)):
         raise InputError(
             f"{engine}: {name[:40]!r} is no setting's name",
             hint=f"write {engine}?{SETTING}NAME=VALUE, with the name as {engine} has it",

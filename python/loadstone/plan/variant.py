@@ -32,6 +32,11 @@ _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 FILE_SCHEMES = frozenset({"sqlite", "duckdb"})
 """Of URLs that name a file: no password stands in them."""
 
+ENGINES_OF_SCHEMES = {"postgres": "postgresql", "sc": "spark"}
+"""The engine that a URL's scheme names, where it has another name."""
+_OTHER_KINDS = frozenset({"sc"})
+"""Schemes that are another kind of place for the engine, which a variant's name must tell."""
+
 _PLAIN = "/:,._-~@*()"
 """Letters of a setting's value that are shown as they are."""
 
@@ -46,7 +51,8 @@ def is_aa_control(name: str) -> bool:
 
 def engine_of(name: str) -> str:
     """The engine in a variant's name, whatever a record says there."""
-    return _head(name).partition(RELEASE)[0]
+    named = _head(name).partition(RELEASE)[0]
+    return ENGINES_OF_SCHEMES.get(named, named)
 
 
 def release_of(name: str) -> str:
@@ -169,10 +175,11 @@ def parse_variant(text: str, tactics: frozenset[str], *, takes_settings: bool = 
     theirs = urlencode([pair for pair in pairs if not _is_ours(pair[0], tactics)], quote_via=quote)
     # Not `urlunsplit`: of a URL without a host it takes the two slashes.
     url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{theirs}" if theirs else "")
-    engine = {"postgres": "postgresql"}.get(parts.scheme, parts.scheme)
+    engine = ENGINES_OF_SCHEMES.get(parts.scheme, parts.scheme)
+    shown = parts.scheme if parts.scheme in _OTHER_KINDS else engine
     place = parts.netloc.rpartition("@")[2]
     # The path is shown: what a mistyped secret in it would look like is not.
-    return Variant(engine, ours, url, secret.shown(f"{engine}://{place}{parts.path}"))
+    return Variant(engine, ours, url, secret.shown(f"{shown}://{place}{parts.path}"))
 
 
 def _parts(url: str) -> SplitResult:

@@ -17,8 +17,10 @@ class Dialect:
     is_quel: bool = False
     """Whether a program goes to the engine as it is."""
     types_its_values: bool = True
-    """Whether integers have a width at which they overflow, a bare 0.1 is a decimal, a cast to a
-    whole number rounds, and a sum or a mean has another type than what it is taken of."""
+    """Whether integers have a width at which they overflow, a bare 0.1 is a decimal, and a sum or a
+    mean has another type than what it is taken of."""
+    casts_round: bool = True
+    """Whether a cast to a whole number rounds, else it cuts the fraction off, as QUEL does."""
     divides_whole: bool = True
     """Whether `/` of whole numbers cuts the rest off, as QUEL does."""
     has_glob: bool = False
@@ -29,11 +31,12 @@ class Dialect:
     """Whether the order of letters is the database's own, unless a statement says otherwise."""
 
 
-SQLITE = Dialect("sqlite", types_its_values=False, has_glob=True)
+SQLITE = Dialect("sqlite", types_its_values=False, casts_round=False, has_glob=True)
 DUCKDB = Dialect("duckdb", divides_whole=False)
 POSTGRES = Dialect("postgres", pads_text=True, orders_by_collation=True)
+SPARK = Dialect("spark", casts_round=False, divides_whole=False)
 QUEL = Dialect("quel", is_quel=True)
-OF_SQL = (SQLITE, DUCKDB, POSTGRES)
+OF_SQL = (SQLITE, DUCKDB, POSTGRES, SPARK)
 
 
 def is_quel(name: str) -> bool:

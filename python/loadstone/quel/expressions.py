@@ -238,8 +238,7 @@ class Expressions:
 
     def _whole(self, node: Node) -> exp.Expr:
         value = _grouped(self.value(node))
-        if type_of(node, self.scope) == "real" and self.scope.dialect.types_its_values:
-            # SQLite's cast cuts the fraction off, the others' rounds.
+        if type_of(node, self.scope) == "real" and self.scope.dialect.casts_round:
             value = exp.Anonymous(this="TRUNC", expressions=[value])
         return _cast(value, "BIGINT")
 

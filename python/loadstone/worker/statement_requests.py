@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.capabilities import Attribute, Generated, Table
 from loadstone.errors import UnsupportedError
 from loadstone.protocol import messages, parts
 from loadstone.protocol.messages import Done
@@ -67,6 +67,10 @@ class StatementRequests(Requests):
             return messages.Loaded(tuples, clock_ns() - start)
         relation = (stored.benchmark, stored.edition, stored.item.relation, stored.rows)
         built, late = built_and_late(*relation)
+        start = clock_ns()
+        made = None if late else self.engine.generate(table, Generated(*relation))
+        if made is not None:
+            return messages.Loaded(made, clock_ns() - start)
         first = RelationStream(*relation, count=built)
         start = clock_ns()
         tuples = self.engine.load(table, pa.RecordBatchReader.from_stream(first))
