@@ -158,10 +158,10 @@ def test_a_wrong_tuple_shows_in_the_sum(spark: SparkEngine) -> None:
     spark.drop("other")
     spark.run(f"CREATE TABLE other AS SELECT {other} FROM made WHERE unique1 = 7"
               " UNION ALL SELECT * FROM made WHERE unique1 <> 7")  # fmt: skip
-    told = spark.checksum("other")
-    assert told is not None
-    assert told[0] == ROWS
-    assert told[1] != expected(ROWS)[1]
+    reported = spark.checksum("other")
+    assert reported is not None
+    assert reported[0] == ROWS
+    assert reported[1] != expected(ROWS)[1]
 
 
 JOINS = {
@@ -254,13 +254,13 @@ def wait_for_work(executors: list[int]) -> None:
 def test_a_cluster_without_its_master_says_so_and_starts_again(spark: SparkEngine) -> None:
     spark.generate(relation("big"), Generated(*RELATION, LONG_ROWS))
     master = spark.processes()[0]
-    told: list[str] = []
+    reported: list[str] = []
 
     def ask() -> None:
         try:
             spark.fetch(LONG)
         except EngineError as error:
-            told.append(f"{error.message} {error.hint}")
+            reported.append(f"{error.message} {error.hint}")
 
     executors = executors_of(spark)
     asker = threading.Thread(target=ask)
@@ -268,8 +268,8 @@ def test_a_cluster_without_its_master_says_so_and_starts_again(spark: SparkEngin
     wait_for_work(executors)
     os.kill(master, signal.SIGKILL)
     asker.join()
-    assert len(told) == 1
-    assert "the master has ended" in told[0]
+    assert len(reported) == 1
+    assert "the master has ended" in reported[0]
     spark.start()
     assert spark.checksum("big") == expected(LONG_ROWS)
 
@@ -304,14 +304,14 @@ def test_nothing_outlives_a_killed_worker_of_ours(scratch: Path) -> None:
     assert list(SparkEngine.abandon(scratch)) == []
 
 
-def test_too_little_memory_is_told_before_anything_starts(scratch: Path) -> None:
+def test_too_little_memory_is_said_before_anything_starts(scratch: Path) -> None:
     engine = SparkEngine(Variant("spark", (("executor_memory", "1048576"),)), scratch, "run1")
     with pytest.raises((EngineError, InputError), match="executor_memory"):
         engine.start()
     assert of_home(scratch / "spark") == []
 
 
-def test_no_java_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java_is_said_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     from loadstone.engines.spark.installed import java
 
     monkeypatch.setenv("JAVA_HOME", "/nonexistent")

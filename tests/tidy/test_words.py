@@ -151,6 +151,7 @@ ALLOWED = {
     ("refork", "crates/clients/*lmdb*"): "LMDB's own names",
     ("refork", "docs/method.md"): "a file's memory",
     ("client; hypervisor", "*postgresql*"): HOST,
+    ("client; hypervisor", "*spark*"): HOST,
     ("client; hypervisor", "Cargo.toml"): "a feature of Cranelift",
     ("client; hypervisor", "*/tests.rs"): HOST,
     ("client; hypervisor", "*/wire.rs"): HOST,

@@ -11,6 +11,7 @@ from loadstone.engines.spark import installed, shared_folder
 from loadstone.engines.spark.address import address_in
 from loadstone.engines.spark.cluster import _escaped
 from loadstone.engines.spark.engine import SparkEngine
+from loadstone.engines.spark.session import failed
 from loadstone.engines.spark.settings import EXECUTIONS, JOINS, TACTICS, in_common_words, of_session
 from loadstone.engines.spark.tables import Folders, columns_of, stored_name, text_of
 from loadstone.errors import EngineError, InputError, NotInstalledError
@@ -34,7 +35,7 @@ def test_every_value_of_a_sessions_tactic_is_read_back_as_itself(tactic: str) ->
         assert in_common_words(settings.__getitem__)[tactic] == value
 
 
-def test_settings_that_no_value_stands_for_are_told_as_they_are() -> None:
+def test_settings_that_no_value_stands_for_are_shown_as_they_are() -> None:
     settings = of_session(DEFAULTS) | {"spark.sql.join.preferSortMergeJoin": "odd"}
     assert "odd" in in_common_words(settings.__getitem__)["join"]
     assert len(set(JOINS.values())) == len(JOINS)
@@ -62,7 +63,7 @@ def test_a_property_survives_javas_reading() -> None:
     assert _escaped("a\\b=ä\n😀") == "a\\\\b=\\u00e4\\u000a\\ud83d\\ude00"
 
 
-def test_without_the_extra_its_install_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_its_install_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installed, "find_spec", lambda _: None)
     with pytest.raises(NotInstalledError) as caught:
         SparkEngine.check(Variant("spark"))
@@ -149,3 +150,24 @@ def test_every_gap_has_its_reason() -> None:
     declared: Capabilities = SparkEngine.capabilities
     assert declared.no_updates
     assert all(each.supported or each.note for each in declared.structures.values())
+
+
+OF_PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
+[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):
+  File "worker.py", line 4207, in invoke_udf
+    func, profiler, deserializer, serializer = read_udfs(
+ModuleNotFoundError: No module named 'loadstone'
+ SQLSTATE: 38000
+
+JVM stacktrace:
+org.apache.spark.SparkException
+\tat org.apache.spark.Something"""
+
+
+def test_an_error_of_spark_is_one_line_without_traces() -> None:
+    error = failed(OF_PYTHON)
+    assert error.message == "spark: ModuleNotFoundError: No module named 'loadstone'"
+    plain = failed("[NO_TABLE] `t` cannot be found. SQLSTATE: 42P01; line 1\n== SQL ==\nselect")
+    assert plain.message == "spark: [NO_TABLE] `t` cannot be found. SQLSTATE: 42P01; line 1"
+    changed = failed("[UNSUPPORTED_FEATURE.TABLE_OPERATION] DELETE")
+    assert type(changed).__name__ == "UnsupportedError"

@@ -19,6 +19,8 @@ from typing import IO, Any
 from loadstone.errors import EngineError
 from loadstone.text.files import tail
 
+LOOPBACK = "127.0.0.1"
+"""The address of a server of ours, which no other machine reaches."""
 STOP_S_MAX = 60.0
 """The time that writing a large cache back may take."""
 KILL_S_MAX = 5.0

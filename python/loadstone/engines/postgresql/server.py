@@ -20,6 +20,7 @@ from loadstone.engines.postgresql.binaries import Account, binaries, built, serv
 from loadstone.engines.postgresql.network_namespace import NetworkNamespace
 from loadstone.engines.private_server import (
     KILL_S_MAX,
+    LOOPBACK,
     STOP_S_MAX,
     ServerProcess,
     gone_within,
@@ -32,7 +33,6 @@ from loadstone.text.files import read_text
 PID_FILE_BYTES_MAX = 4096
 
 PORT = 5432
-LOOPBACK = "127.0.0.1"
 USER = "loadstone"
 DATABASE = "postgres"
 MAKE_S_MAX = 20.0

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadstone.engines.private_server import LOOPBACK
 from loadstone.engines.spark.address import Address, is_here
 from loadstone.engines.spark.process import (
     END_S_MAX,
-    LOOPBACK,
     JavaProcess,
     end_all,
     free_port,
@@ -197,11 +197,11 @@ class Cluster:
             with urllib.request.urlopen(
                 f"http://{LOOPBACK}:{self._web_port}/json/", timeout=10
             ) as answer:
-                told = json.load(answer)
-            (found,) = told["activeapps"]
+                reported = json.load(answer)
+            (found,) = reported["activeapps"]
             cores = int(found["cores"])
             memory = int(found.get("memoryperexecutor", found.get("memoryperslave")))
-            return Application(cores, memory << 20, int(told["aliveworkers"]))
+            return Application(cores, memory << 20, int(reported["aliveworkers"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

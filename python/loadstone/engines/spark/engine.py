@@ -182,8 +182,8 @@ class SparkEngine(Engine):
         """As the driver and the master report them. Parquet is read through the operating system's
         cache: Spark's own is empty unless a relation is cached."""
         cached = self._instance.is_cached(self.tables())
-        told = self._instance.terms(settings_of(self.variant))
-        return {**told, "cache": "unknown" if cached else "0"}
+        reported = self._instance.terms(settings_of(self.variant))
+        return {**reported, "cache": "unknown" if cached else "0"}
 
     def tables(self) -> Sequence[str]:
         """All tables of the driver's catalog."""

@@ -54,9 +54,9 @@ def java() -> Path:
     done = subprocess.run(
         [found, "-version"], check=False, capture_output=True, text=True, timeout=_ANSWER_S_MAX
     )
-    told = _VERSION.search(done.stderr + done.stdout)
-    if told is None or int(told[1]) < JAVA_LEAST:
-        what = f"is of version {told[1]}" if told else "tells no version"
+    found_version = _VERSION.search(done.stderr + done.stdout)
+    if found_version is None or int(found_version[1]) < JAVA_LEAST:
+        what = f"is of version {found_version[1]}" if found_version else "names no version"
         raise NotInstalledError(
             f"Spark needs Java {JAVA_LEAST} or later, and {found} {what}", hint=JAVA_HINT
         )

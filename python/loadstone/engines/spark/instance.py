@@ -127,7 +127,7 @@ class Instance:
         ours says that the application has."""
         session = self.session
         found = self._cluster.application() if self._cluster else None
-        told = {
+        reported = {
             "version": session.version(),
             "isolation": "none",
             # No setting of Spark's makes it sync.
@@ -139,11 +139,11 @@ class Instance:
             **{f"setting.{name}": session.get(name) for name in settings.SHOWN},
         }
         if self.address is not None:
-            told["setting.rows made"] = (
+            reported["setting.rows made"] = (
                 f"here: {self.without_core}" if self.without_core else "in the executors"
             )
         by_name = own_settings.reported(own, {name: session.get(name) for name in own})
-        return told | {SETTING + name: value for name, value in by_name.items()}
+        return reported | {SETTING + name: value for name, value in by_name.items()}
 
     def is_cached(self, tables: Sequence[str]) -> bool:
         """Whether any of these relations is in Spark's own memory, and not read from its files."""

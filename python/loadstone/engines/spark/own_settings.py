@@ -41,7 +41,7 @@ _REFUSED = (
     "spark.executorEnv",
 )  # fmt: skip
 """The beginnings of those on which a run depends, or that reach beyond it."""
-_PARTS_MAX = 8
+_NAME_PARTS_MAX = 8
 _TACTICS = {
     "spark.cores.max": "parallelism",
     "spark.executor.memory": "executor_memory",
@@ -71,7 +71,7 @@ def known() -> tuple[frozenset[str], frozenset[str]]:
 
 def check(name: str, value: str) -> None:
     """Raise `InputError` for no setting of this Spark, or one that a run must not change."""
-    setting.check("spark", name, value, _PARTS_MAX)
+    setting.check("spark", name, value, _NAME_PARTS_MAX)
     if not any(name in names for names in known()):
         raise setting.unknown("spark", name, [each for names in known() for each in names])
     if name in _TACTICS:
@@ -90,9 +90,9 @@ def of_session(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in settings.items() if name in known()[0]}
 
 
-def reported(asked: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
+def reported(asked: Mapping[str, str], readings: Mapping[str, str]) -> dict[str, str]:
     """Each as the driver has it, in the asker's words where it is the same value."""
-    return {name: setting.reported(value, told[name]) for name, value in asked.items()}
+    return {name: setting.reported(value, readings[name]) for name, value in asked.items()}
 
 
 def refused_by(error: EngineError, names: Collection[str]) -> EngineError:

@@ -7,17 +7,16 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from loadstone.engines.private_server import ServerProcess, gone_within
+from loadstone.engines.private_server import LOOPBACK, ServerProcess, gone_within
 from loadstone.engines.spark.installed import java, spark_home
 from loadstone.errors import EngineError
 from loadstone.text.files import tail
 
-LOOPBACK = "127.0.0.1"
 START_S_MAX = 300.0
 """A Java that shares two processors with much other work takes a minute."""
 END_S_MAX = 20.0
 
-_POLL_S = 0.02
+_ASK_AGAIN_S = 0.02
 _LINES_SHOWN, _LETTERS_SHOWN = 3, 600
 _OPENED = (
     "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect",
@@ -109,11 +108,11 @@ class JavaProcess:
 
     def listens_at(self, port: int) -> None:
         """Wait until it takes connections there. Raises `EngineError` where it does not."""
-        for _ in range(round(START_S_MAX / _POLL_S)):
+        for _ in range(round(START_S_MAX / _ASK_AGAIN_S)):
             try:
                 socket.create_connection((LOOPBACK, port)).close()
             except OSError:
-                if not self.alive or self._process.ended_within(_POLL_S):
+                if not self.alive or self._process.ended_within(_ASK_AGAIN_S):
                     raise self.error("ended at its start") from None
             else:
                 return
@@ -139,8 +138,8 @@ class JavaProcess:
 def _last_words(log: Path) -> str:
     """The end of a log without the traces of Java, in one line."""
     lines = [line.strip() for line in tail(log).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "... "))]
-    return "; ".join(told[-_LINES_SHOWN:])[:_LETTERS_SHOWN]
+    words = [line for line in lines if line and not line.startswith(("at ", "... "))]
+    return "; ".join(words[-_LINES_SHOWN:])[:_LETTERS_SHOWN]
 
 
 def free_port() -> int:

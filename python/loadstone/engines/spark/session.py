@@ -1,6 +1,7 @@
 """One session at a driver, by Spark Connect: statements out, Arrow tables back."""
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,9 @@ RETRIES = 3
 """Of a call that does not reach the driver, which is on this machine or is gone."""
 _RETRY_MS = 100
 _QUERIES = ("select", "with", "(", "values", "table", "from")
+_PYTHON_TRACE = "Traceback (most recent call last)"
+_PYTHON_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*$", re.MULTILINE)
+_LETTERS_SHOWN = 1_000
 _PLAN_FAILED = "Error occurred during query planning:"
 _NOT_CHANGED = ("UNSUPPORTED_FEATURE.TABLE_OPERATION", "does not support row level")
 
@@ -84,14 +88,14 @@ class Session:
     def explain(self, statement: str) -> str:
         """The plan, as Spark writes it. A statement that cannot be planned is an error here, and
         for Spark a plan that says so."""
-        told = str(self.ask(f"EXPLAIN FORMATTED {statement}").column(0)[0].as_py())
-        if _PLAN_FAILED not in told:
-            return told
+        plan = str(self.ask(f"EXPLAIN FORMATTED {statement}").column(0)[0].as_py())
+        if _PLAN_FAILED not in plan:
+            return plan
         if _is_query(statement):
             # That plan does not say why: analysing the query alone does.
             with errors(self._lost):
                 _ = self.spark.sql(statement).schema
-        raise failed(f"{told.replace(_PLAN_FAILED, '').strip()} cannot plan {statement}")
+        raise failed(f"{plan.replace(_PLAN_FAILED, '').strip()} cannot plan {statement}")
 
     def range(self, count: int) -> Any:
         """A frame of the numbers below `count`, each in a partition of its own."""
@@ -104,8 +108,8 @@ class Session:
 
     def version(self) -> str:
         """The driver's release."""
-        told = str(self.ask("SELECT version()").column(0)[0].as_py())
-        return told.split(" ", maxsplit=1)[0]
+        release = str(self.ask("SELECT version()").column(0)[0].as_py())
+        return release.split(" ", maxsplit=1)[0]
 
     def apply(self, frame: Any, function: Any, schema: str) -> list[dict[str, Any]]:
         """The rows that a function of Arrow batches makes of a frame, in the executors."""
@@ -147,10 +151,12 @@ def errors(lost: Callable[[], str]) -> Iterator[None]:
         raise failed(str(error)) from error
 
 
-def failed(told: str) -> EngineError | UnsupportedError:
-    """The error for what Spark said: its first lines, without the trace of Java."""
-    words = told.partition("JVM stacktrace")[0].split("\n== SQL", 1)[0].split("\n\tat ", 1)[0]
-    text = " ".join(words.split())[:1_000]
+def failed(reported: str) -> EngineError | UnsupportedError:
+    """The error for what Spark said: its first lines, without the trace of Java; of an executor's
+    Python the error alone, which ends its trace."""
+    words = reported.partition("JVM stacktrace")[0].split("\n== SQL", 1)[0].split("\n\tat ", 1)[0]
+    of_python = _PYTHON_ERROR.findall(words) if _PYTHON_TRACE in words else []
+    text = " ".join((of_python[-1] if of_python else words).split())[:_LETTERS_SHOWN]
     if any(sign in text for sign in _NOT_CHANGED):
         return UnsupportedError(f"spark: {text}", hint="Parquet files are not changed in place")
     return EngineError(f"spark: {text}")

@@ -78,6 +78,6 @@ def in_common_words(get: Callable[[str], str]) -> dict[str, str]:
     }
 
 
-def _word(words: Mapping[str, object], told: object) -> str:
+def _word(words: Mapping[str, object], reading: object) -> str:
     """The value that stands for these settings; the settings themselves where none does."""
-    return next((word for word, settings in words.items() if settings == told), str(told))
+    return next((word for word, settings in words.items() if settings == reading), str(reading))

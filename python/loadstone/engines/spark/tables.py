@@ -71,8 +71,8 @@ class Folders:
         """(name, columns in Spark's words) of each relation; without columns, Spark reads them in
         the files."""
         for folder in sorted(self.warehouse.iterdir()):
-            told = folder / _SCHEMA
-            yield folder.name, told.read_text(encoding="utf-8") if told.exists() else ""
+            schema = folder / _SCHEMA
+            yield folder.name, schema.read_text(encoding="utf-8") if schema.exists() else ""
 
     def of(self, name: str) -> Path:
         """The folder of a relation."""

@@ -23,8 +23,8 @@ def is_ours(session: Session, space: Space) -> bool:
     names = session.ask(f"SHOW DATABASES LIKE {text_of(space.name)}").column(0).to_pylist()
     if space.name not in names:
         return False
-    told = session.ask(f"DESCRIBE DATABASE {quoted(space.name)}").to_pylist()
-    return any(space.mark in row.values() for row in told)
+    reported = session.ask(f"DESCRIBE DATABASE {quoted(space.name)}").to_pylist()
+    return any(space.mark in row.values() for row in reported)
 
 
 def drop(session: Session, space: Space) -> None:
