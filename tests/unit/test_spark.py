@@ -153,7 +153,7 @@ def test_every_gap_has_its_reason() -> None:
 
 
 OF_PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
-[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):
+[PYTHON_EXCEPTION] An exception was thrown: Traceback (most recent call last):
   File "worker.py", line 4207, in invoke_udf
     func, profiler, deserializer, serializer = read_udfs(
 ModuleNotFoundError: No module named 'loadstone'
