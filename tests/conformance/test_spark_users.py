@@ -186,8 +186,10 @@ def test_what_a_users_driver_has_started_with_cannot_be_set(connect: SparkEngine
     with pytest.raises(InputError, match="parallelism"):
         SparkEngine.check(variant(f"{url}&parallelism=2"))
     own = variant(f"{url}&set.spark.memory.fraction=0.5")
+    engine = SparkEngine(own, connect.scratch, "run2")
     with pytest.raises(UnsupportedError, match=r"spark\.memory\.fraction"):
-        SparkEngine(own, connect.scratch, "run2").start()
+        engine.start()
+    engine.remove()
 
 
 def test_nobody_at_the_address_is_said_in_one_line(scratch: Path) -> None:

@@ -36,7 +36,7 @@ def test_every_value_of_a_sessions_tactic_is_read_back_as_itself(tactic: str) ->
 
 
 def test_settings_that_no_value_stands_for_are_shown_as_they_are() -> None:
-    settings = of_session(DEFAULTS) | {"spark.sql.join.preferSortMergeJoin": "odd"}
+    settings = of_session(DEFAULTS) | {"spark.sql.autoBroadcastJoinThreshold": "odd"}
     assert "odd" in in_common_words(settings.__getitem__)["join"]
     assert len(set(JOINS.values())) == len(JOINS)
     assert len(set(EXECUTIONS.values())) == len(EXECUTIONS)

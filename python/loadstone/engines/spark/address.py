@@ -4,17 +4,19 @@
 of Spark Connect. FOLDER has the same path on every machine; a cluster on this machine needs none.
 """
 
+import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from loadstone.errors import InputError
+from loadstone.errors import EngineError, InputError
 
 MASTER, CONNECT = "spark", "sc"
 """The schemes."""
 _PYTHON = "python"
 """The key of a URL that names the Python of the executors."""
+_CONNECT_S_MAX = 10.0
 _PORTS = {MASTER: 7077, CONNECT: 15002}
 
 
@@ -80,3 +82,15 @@ def is_here(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def reach(address: Address) -> None:
+    """Raise `EngineError` where nobody takes a connection: Spark would try for minutes."""
+    try:
+        socket.create_connection((address.host, address.port), timeout=_CONNECT_S_MAX).close()
+    except OSError as error:
+        what = "master" if address.scheme == MASTER else "server of Spark Connect"
+        raise EngineError(
+            f"spark: no {what} at {address.host}:{address.port}: {error.strerror or error}",
+            hint="check the URL, and whether the cluster runs",
+        ) from None

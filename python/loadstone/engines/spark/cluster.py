@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.engines.private_server import LOOPBACK
-from loadstone.engines.spark.address import Address, is_here
+from loadstone.engines.spark.address import Address, is_here, reach
 from loadstone.engines.spark.process import (
     END_S_MAX,
     JavaProcess,
@@ -32,7 +32,6 @@ from loadstone.errors import EngineError
 
 WORKERS = 2
 _POLL_S = 0.01
-_MASTER_S_MAX = 10.0
 DAEMON_BYTES, DRIVER_BYTES = 128 << 20, 1 << 30
 MEMORY_LEAST_BYTES = 471_859_200
 """Of an executor, by Spark's own check: one and a half times what it keeps for itself."""
@@ -115,7 +114,7 @@ class Cluster:
         master = self._users_master
         own: dict[str, str] = {}
         if self._address is not None:
-            _check_there(self._address)
+            reach(self._address)
         else:
             own = {**_AUTHENTICATED, "spark.authenticate.secret": secret}
             master = self._start_master(request, {_SECRET: secret})
@@ -280,17 +279,6 @@ def _towards(address: Address) -> str:
         raise EngineError(
             f"spark: cannot find a way to {address.host}: {error.strerror or error}",
             hint="check the host's name in the URL",
-        ) from None
-
-
-def _check_there(address: Address) -> None:
-    """Raise `EngineError` where a user's master takes no connection: a driver would wait for it."""
-    try:
-        socket.create_connection((address.host, address.port), timeout=_MASTER_S_MAX).close()
-    except OSError as error:
-        raise EngineError(
-            f"spark: no master at {address.host}:{address.port}: {error.strerror or error}",
-            hint="check the URL, and whether the cluster runs",
         ) from None
 
 

@@ -21,7 +21,7 @@ from loadstone.engines.spark import (
     shared_folder,
     users_database,
 )
-from loadstone.engines.spark.address import CONNECT, address_in
+from loadstone.engines.spark.address import CONNECT, Address, address_in
 from loadstone.engines.spark.installed import java, release, spark_home
 from loadstone.engines.spark.instance import Instance
 from loadstone.engines.spark.probe import probe
@@ -79,6 +79,12 @@ class SparkEngine(Engine):
     def check(cls, variant: "Variant") -> None:
         """As for all; and Spark must be here, and Java where a driver of ours is to run."""
         super().check(variant)
+        asked = cls.asked(variant)
+        if (asked["join"], asked["adaptive"]) == ("hash", "off"):
+            raise InputError(
+                "spark: join=hash is chosen by adaptive execution, and adaptive=off has none",
+                hint="leave out adaptive=off, or request join=merge or join=broadcast",
+            )
         spark_home()
         address = None if variant.url is None else address_in(variant.url)
         if address is None or address.scheme != CONNECT:
@@ -368,17 +374,17 @@ class SparkEngine(Engine):
     def remove(self) -> None:
         """End what is ours, and delete all files; drop our database from a user's catalog."""
         if self._address is not None and self._instance.is_connect:
-            self._drop_database(self._address.url)
+            self._drop_database(self._address)
         self._instance.remove()
         if self._shared is not None:
             shared_folder.remove(self._shared / self._space.name, self._space)
 
-    def _drop_database(self, url: str) -> None:
+    def _drop_database(self, address: Address) -> None:
         """As far as there can be one: where we started, or an earlier worker may have."""
         if self._instance.is_started:
             users_database.drop(self._open(), self._space)
         elif self.heir or self._folders.warehouse.exists():
-            with connected(url) as session:
+            with connected(address) as session:
                 users_database.drop(session, self._space)
 
     @classmethod
@@ -396,7 +402,7 @@ class SparkEngine(Engine):
         if leftover.alive:
             raise in_use(leftover)
         if address.scheme == CONNECT:
-            with connected(address.url) as session:
+            with connected(address) as session:
                 users_database.drop(session, Space(leftover.name, leftover.owner))
         if not shared_folder.take(address.folder, leftover):
             raise in_use(leftover)

@@ -55,7 +55,7 @@ class Instance:
             self.stop()
         try:
             if self.address is not None and self.is_connect:
-                self._connect(self.address.url, own)
+                self._connect(self.address, own)
             else:
                 self._start_driver(asked, own, warehouse)
             self.set_session(asked, own)
@@ -70,7 +70,7 @@ class Instance:
             raise
         return True
 
-    def _connect(self, url: str, own: Mapping[str, str]) -> None:
+    def _connect(self, address: Address, own: Mapping[str, str]) -> None:
         """Open a session at the user's server."""
         if of_start := own_settings.of_start(own):
             name = next(iter(of_start))
@@ -78,7 +78,7 @@ class Instance:
                 f"spark: a driver takes {name} when it starts, and this one is not ours",
                 hint="leave it out, or name the master of the cluster: spark://HOST:PORT",
             )
-        self._session = Session.connect(url, lambda: "")
+        self._session = Session.of_user(address)
 
     def _start_driver(
         self, asked: Mapping[str, str], own: Mapping[str, str], warehouse: Path

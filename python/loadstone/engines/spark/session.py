@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from loadstone.engines.spark.address import Address, reach
 from loadstone.errors import EngineError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class Session:
             policy = DefaultPolicy(max_retries=RETRIES, max_backoff=_RETRY_MS)
             spark.client.set_retry_policies([policy])
         return cls(spark, lost)
+
+    @classmethod
+    def of_user(cls, address: Address) -> Self:
+        """A new session at a user's server of Spark Connect."""
+        reach(address)
+        return cls.connect(address.url, lambda: "")
 
     def errors(self) -> "AbstractContextManager[None]":
         """Errors of Spark's client within it are ours."""
@@ -124,9 +131,9 @@ class Session:
 
 
 @contextmanager
-def connected(url: str) -> Iterator[Session]:
+def connected(address: Address) -> Iterator[Session]:
     """A session at a user's server, for a statement or two."""
-    session = Session.connect(url, lambda: "")
+    session = Session.of_user(address)
     try:
         yield session
     finally:

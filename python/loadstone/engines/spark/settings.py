@@ -13,22 +13,22 @@ OF_START = frozenset({"parallelism", "executor_memory"})
 _BROADCAST, _ADAPTIVE_BROADCAST = (
     "spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold",
 )  # fmt: skip
-_SORT_FIRST = "spark.sql.join.preferSortMergeJoin"
-_HASH_ALWAYS = "spark.sql.join.forceApplyShuffledHashJoin"
+_LOCAL_MAP = "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold"
 _WHOLE_STAGE, _FACTORY = "spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode"
 _ADAPTIVE = "spark.sql.adaptive.enabled"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _VECTORISED = "spark.sql.parquet.enableVectorizedReader"
 _CODEC = "spark.sql.parquet.compression.codec"
 
-_USUAL_BYTES, _ALL_BYTES, _NONE_BYTES = "10485760b", "8589934592b", "-1b"
-JOINS: Mapping[str, tuple[str, str, str]] = {
-    "auto": (_USUAL_BYTES, "true", "false"),
-    "broadcast": (_ALL_BYTES, "true", "false"),
-    "hash": (_NONE_BYTES, "false", "true"),
-    "merge": (_NONE_BYTES, "true", "false"),
+_USUAL_BYTES, _ALL_BYTES, _NONE_BYTES, _NO_MAP_BYTES = "10485760b", "8589934592b", "-1b", "0b"
+JOINS: Mapping[str, tuple[str, str]] = {
+    "auto": (_USUAL_BYTES, _NO_MAP_BYTES),
+    "broadcast": (_ALL_BYTES, _NO_MAP_BYTES),
+    "hash": (_NONE_BYTES, _ALL_BYTES),
+    "merge": (_NONE_BYTES, _NO_MAP_BYTES),
 }
-"""Broadcast threshold, sort-merge preferred, shuffled hash forced."""
+"""The largest relation that is broadcast; the largest part of a shuffled one that becomes a hash
+table, once adaptive execution has seen the parts: no setting does that without it."""
 EXECUTIONS: Mapping[str, tuple[str, str]] = {
     "compiled": ("true", "FALLBACK"),
     "expressions": ("false", "FALLBACK"),
@@ -38,7 +38,7 @@ EXECUTIONS: Mapping[str, tuple[str, str]] = {
 CODECS = {"none": "uncompressed", "snappy": "snappy", "zstd": "zstd"}
 
 SHOWN = (
-    _BROADCAST, _SORT_FIRST, _HASH_ALWAYS, _WHOLE_STAGE, _FACTORY, _ADAPTIVE, _PARTITIONS,
+    _BROADCAST, _LOCAL_MAP, _WHOLE_STAGE, _FACTORY, _ADAPTIVE, _PARTITIONS,
     _VECTORISED, _CODEC, "spark.sql.ansi.enabled", "spark.sql.files.maxPartitionBytes",
 )  # fmt: skip
 """Those that the terms print by their own names."""
@@ -46,13 +46,12 @@ SHOWN = (
 
 def of_session(asked: Mapping[str, str]) -> dict[str, str]:
     """The settings of a session for these tactics."""
-    threshold, sort_first, hash_always = JOINS[asked["join"]]
+    threshold, local_map = JOINS[asked["join"]]
     whole_stage, factory = EXECUTIONS[asked["execution"]]
     return {
         _BROADCAST: threshold,
         _ADAPTIVE_BROADCAST: threshold,
-        _SORT_FIRST: sort_first,
-        _HASH_ALWAYS: hash_always,
+        _LOCAL_MAP: local_map,
         _WHOLE_STAGE: whole_stage,
         _FACTORY: factory,
         _ADAPTIVE: "true" if asked["adaptive"] == "on" else "false",
@@ -66,7 +65,7 @@ def of_session(asked: Mapping[str, str]) -> dict[str, str]:
 
 def in_common_words(get: Callable[[str], str]) -> dict[str, str]:
     """The tactics of a session, from its settings as `get` reads them back."""
-    joins = (get(_BROADCAST).lower(), get(_SORT_FIRST), get(_HASH_ALWAYS))
+    joins = (get(_BROADCAST).lower(), get(_LOCAL_MAP).lower())
     executions = (get(_WHOLE_STAGE), get(_FACTORY))
     return {
         "join": _word(JOINS, joins),
