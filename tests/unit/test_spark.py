@@ -15,7 +15,9 @@ from loadstone.engines.spark.session import failed
 from loadstone.engines.spark.settings import EXECUTIONS, JOINS, TACTICS, in_common_words, of_session
 from loadstone.engines.spark.tables import Folders, columns_of, stored_name, text_of
 from loadstone.errors import EngineError, InputError, NotInstalledError
+from loadstone.plan.choices import Choices
 from loadstone.plan.variant import Variant, engine_of, parse_variant
+from loadstone.planning.planner import make_plan
 
 DEFAULTS = {name: tactic.default for name, tactic in TACTICS.items()}
 
@@ -64,7 +66,7 @@ def test_a_property_survives_javas_reading() -> None:
 
 
 def test_without_the_extra_its_install_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installed, "find_spec", lambda _: None)
+    monkeypatch.setattr(installed, "_distribution", lambda _: None)
     with pytest.raises(NotInstalledError) as caught:
         SparkEngine.check(Variant("spark"))
     assert "pip install 'loadstone[spark]'" in caught.value.hint
@@ -171,3 +173,12 @@ def test_an_error_of_spark_is_one_line_without_traces() -> None:
     assert plain.message == "spark: [NO_TABLE] `t` cannot be found. SQLSTATE: 42P01; line 1"
     changed = failed("[UNSUPPORTED_FEATURE.TABLE_OPERATION] DELETE")
     assert type(changed).__name__ == "UnsupportedError"
+
+
+def test_a_statement_that_changes_tuples_is_a_gap() -> None:
+    choices = Choices(benchmark="idm", on=("spark",), rows=(1000,))
+    benchmark = registry.chosen_benchmark(choices)
+    plan = make_plan(choices, benchmark, [Variant("spark")], {"spark": SparkEngine.capabilities})
+    gaps = {cell.operation: cell.gap for cell in plan.cells}
+    assert gaps["replace-all"] == gaps["append-word"] == SparkEngine.capabilities.no_updates
+    assert gaps["scan"] == ""

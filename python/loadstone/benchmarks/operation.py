@@ -64,8 +64,16 @@ class Operation:
     def sampled(self) -> int:
         """The number of its variations cells that have; concurrent users have all. After each
         sample of a script all tables that it changes are compared with their copies."""
-        changes = self.statement is not None and bool(self.statement.script_changes)
-        return min(len(self.texts), SCRIPTS_SAMPLED) if changes else len(self.texts)
+        return min(len(self.texts), SCRIPTS_SAMPLED) if self._script_changes else len(self.texts)
+
+    @property
+    def changes_tuples(self) -> bool:
+        """Whether it changes tuples of the relations that it finds."""
+        return self.destination == "update" or self._script_changes
+
+    @property
+    def _script_changes(self) -> bool:
+        return self.statement is not None and bool(self.statement.script_changes)
 
 
 def table_of(relation: str, design: str, rows: int) -> str:

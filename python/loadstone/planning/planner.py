@@ -400,7 +400,7 @@ def _cell(
     if operation.statement is not None and capabilities.no_sql:
         quel = any(is_quel(own.dialect) for own in operation.statement.own)
         gap = gap or ("" if quel else capabilities.no_sql) or _untyped(workload, capabilities)
-    if operation.destination == "update":
+    if operation.changes_tuples:
         gap = gap or capabilities.no_updates
     if temperature == "cold" and not capabilities.stoppable:
         gap = gap or "it keeps nothing on a disk, so nothing can be cold"

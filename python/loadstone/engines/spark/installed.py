@@ -5,8 +5,7 @@ import re
 import shutil
 import subprocess
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from loadstone.errors import NotInstalledError
@@ -16,6 +15,7 @@ JAVA_HINT = (
     "install one (on Debian: apt-get install openjdk-17-jre-headless), or name its folder in"
     " JAVA_HOME"
 )
+_OF_CLIENT = ("grpcio", "pandas")
 JAVA_LEAST = 17
 """The oldest that Spark 4 runs on."""
 _VERSION = re.compile(r'version "(?:1\.)?([0-9]+)')
@@ -24,22 +24,27 @@ _ANSWER_S_MAX = 30.0
 
 def release() -> str:
     """The release of the wheel; empty where it is not installed."""
-    try:
-        return version("pyspark")
-    except PackageNotFoundError:
-        return ""
+    found = _distribution("pyspark")
+    return "" if found is None else found.version
 
 
 def spark_home() -> Path:
     """The folder of the wheel with Spark's programs. Raises `NotInstalledError` where there is
     none, or where its client lacks a package."""
-    found = find_spec("pyspark")
-    if found is None or not found.submodule_search_locations:
+    found = _distribution("pyspark")
+    if found is None:
         raise NotInstalledError("Spark is not installed", hint=INSTALL_HINT)
-    missing = [name for name in ("grpc", "pandas") if find_spec(name) is None]
+    missing = [name for name in _OF_CLIENT if _distribution(name) is None]
     if missing:
         raise NotInstalledError(f"Spark's client needs {missing[0]}", hint=INSTALL_HINT)
-    return Path(found.submodule_search_locations[0])
+    return Path(str(found.locate_file("pyspark")))
+
+
+def _distribution(name: str) -> Distribution | None:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        return None
 
 
 @cache
