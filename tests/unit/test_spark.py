@@ -1,4 +1,4 @@
-"""What is true of Spark without a cluster: names, words for settings, declared gaps."""
+"""Spark without a cluster: names, words for settings, declared gaps."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ _PORTS = {MASTER: 7077, CONNECT: 15002}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a URL says."""
+    """A place of a user's cluster, and the parameters beside it."""
 
     scheme: str
     host: str

@@ -50,7 +50,7 @@ _AUTHENTICATED = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a cluster is started for."""
+    """The demands on a cluster that is started."""
 
     cores: int
     memory_bytes: int
@@ -63,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What the master says that the application has."""
+    """The application's share of a cluster, as the master reports it."""
 
     cores: int
     memory_bytes: int
@@ -178,7 +178,7 @@ class Cluster:
         self._watch = _Watch([[one.pid for one in each if one.pid] for each in groups], cancel)
 
     def lost(self) -> str:
-        """What of it has ended that no statement can do without; empty where all is there."""
+        """The process that has ended and that every statement needs; empty where none has."""
         needed = (self._driver,) if self._users_master else (self._driver, self._master)
         for one in needed:
             if not one.alive:

@@ -330,7 +330,7 @@ class SparkEngine(Engine):
         return self.files()
 
     def not_data(self) -> Mapping[Path, str]:
-        """What a session writes and none reads again."""
+        """Files that a session writes and none reads again."""
         reasons = {
             "local": "spilled and shuffled rows, made anew by each statement",
             "work": "the workers' own folders, made anew at each start",

@@ -1,4 +1,4 @@
-"""What runs in the executors: making the rows of a part, and adding up checksums.
+"""The functions that run in the executors: making the rows of a part, and adding up checksums.
 
 An executor imports this module and the Rust core, and nothing else of Loadstone.
 """

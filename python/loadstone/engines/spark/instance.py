@@ -19,7 +19,7 @@ from loadstone.plan.variant import SETTING
 
 
 class Instance:
-    """What runs for one variant, below `home`."""
+    """The processes and the session of one variant, below `home`."""
 
     def __init__(self, home: Path, address: Address | None) -> None:
         self.home = home
