@@ -63,7 +63,7 @@ def main() -> int:
             engine.start()
             print(f"start of the cluster: {(clock_ns() - start) / 1e9:.1f} s")
             # The executors' Python processes and the core are there for the second.
-            engine.generate(table, Generated(*RELATION, 1000))
+            engine.generate(table, Generated(*RELATION, 200_000))
             ours, peers = [], []
             for _ in range(2):
                 start = clock_ns()

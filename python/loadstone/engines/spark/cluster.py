@@ -26,7 +26,9 @@ from loadstone.engines.spark.process import (
     JavaProcess,
     end_all,
     free_port,
+    mark,
     of_home,
+    own_options,
 )
 from loadstone.errors import EngineError
 
@@ -120,6 +122,9 @@ class Cluster:
             master = self._start_master(request, {_SECRET: secret})
         self._port = free_port()
         settings = {**_of_driver(self.home, self._port, request), **request.settings, **own}
+        if not self._users_master:
+            options = " ".join(map(_quoted, own_options(self.home)))
+            settings["spark.executor.extraJavaOptions"] = options
         if self._users_master:
             # Its workers have as many cores as they have.
             del settings["spark.executor.cores"]
@@ -245,7 +250,7 @@ def _of_driver(home: Path, port: int, request: Request) -> dict[str, str]:
         "spark.cores.max": str(request.cores),
         "spark.executor.memory": f"{request.memory_bytes >> 20}m",
         "spark.executor.cores": str(-(-request.cores // WORKERS)),
-        "spark.executor.extraJavaOptions": f"-Dloadstone.home={home}",
+        "spark.executor.extraJavaOptions": _quoted(mark(home)),
         # The first statement waits for all executors, so that none of them joins in the middle.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
@@ -280,6 +285,12 @@ def _towards(address: Address) -> str:
             f"spark: cannot find a way to {address.host}: {error.strerror or error}",
             hint="check the host's name in the URL",
         ) from None
+
+
+def _quoted(option: str) -> str:
+    """An option as Spark reads it in a list of them: a path may have blanks."""
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _escaped(value: str) -> str:

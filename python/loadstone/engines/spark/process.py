@@ -42,6 +42,17 @@ def mark(home: Path) -> str:
     return f"-Dloadstone.home={home}"
 
 
+def temporary(home: Path) -> Path:
+    """The folder of a cluster's temporary files, which Spark would leave in the system's."""
+    return home / "tmp"
+
+
+def own_options(home: Path) -> Sequence[str]:
+    """The options of Java for every process of a cluster on this machine: its mark, and no file
+    outside of its folder."""
+    return (mark(home), f"-Djava.io.tmpdir={temporary(home)}", "-XX:-UsePerfData")
+
+
 class JavaProcess:
     """One daemon, or the driver, with its log in `home`."""
 
@@ -74,10 +85,11 @@ class JavaProcess:
         programs = spark_home()
         settings = self._home / "conf"
         settings.mkdir(exist_ok=True)
+        temporary(self._home).mkdir(exist_ok=True)
         (settings / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
         opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
         command = [
-            str(java()), mark(self._home), f"-Xmx{heap_bytes >> 20}m", *opened, *options,
+            str(java()), *own_options(self._home), f"-Xmx{heap_bytes >> 20}m", *opened, *options,
             "-Djdk.reflect.useDirectMethodHandle=false",
             "-Dio.netty.tryReflectionSetAccessible=true",
             "-cp", f"{settings}:{programs / 'jars'}/*", main, *arguments,
@@ -104,6 +116,7 @@ class JavaProcess:
             "SPARK_SCALA_VERSION": "2.13",
             "SPARK_LOCAL_IP": LOOPBACK,
             "SPARK_LOCAL_DIRS": str(self._home / "local"),
+            "TMPDIR": str(temporary(self._home)),
         }
 
     def listens_at(self, port: int) -> None:

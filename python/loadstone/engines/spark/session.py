@@ -1,6 +1,7 @@
 """One session at a driver, by Spark Connect: statements out, Arrow tables back."""
 
 import logging
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +37,9 @@ class Session:
     @classmethod
     def connect(cls, url: str, lost: Callable[[], str]) -> Self:
         """A new session at the driver of that URL, which may hold a token."""
+        # This process forks to start Java, and the child executes nothing of gRPC's: without this
+        # gRPC says so on stderr.
+        os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
         from pyspark.sql.connect.client.core import DefaultChannelBuilder
         from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession
