@@ -3,6 +3,7 @@
 The cluster is one of a master and a worker that knows nothing of Loadstone.
 """
 
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -83,6 +84,8 @@ def theirs() -> Iterator[Theirs]:
             assert worker.alive
         finally:
             engine.remove()
+            for process in (worker, master):
+                process.end(signal.SIGKILL)
             end_all(home)
 
 

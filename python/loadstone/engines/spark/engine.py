@@ -77,6 +77,8 @@ class SparkEngine(Engine):
         self._address = None if variant.url is None else address_in(variant.url)
         self._space = Space.of(owner, variant.name)
         self._instance = Instance(scratch / "spark", self._address)
+        self._entered = False
+        """Whether there may be a database of ours in a user's catalog."""
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -159,6 +161,7 @@ class SparkEngine(Engine):
             return
         try:
             if self._instance.is_connect:
+                self._entered = True
                 users_database.enter(self._open(), self._space, str(self._folders.warehouse))
             for name, columns in self._folders.complete():
                 self._register(name, columns)
@@ -387,7 +390,7 @@ class SparkEngine(Engine):
         """As far as there can be one: where we started, or an earlier worker may have."""
         if self._instance.is_started:
             users_database.drop(self._open(), self._space)
-        elif self.heir or self._folders.warehouse.exists():
+        elif self.heir or self._entered:
             with connected(address) as session:
                 users_database.drop(session, self._space)
 
