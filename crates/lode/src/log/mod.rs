@@ -2,7 +2,8 @@
 //!
 //! Records are appended to a tail in memory and written from there, in whole blocks, over room that
 //! was filled with zeros before: so a commit is an overwrite and a sync of data, and no change of
-//! the file's length. `docs/lode-format.md` draws the bytes.
+//! the file's length. Room is filled up to the end of a step of growth, together with the first
+//! records that come into the step: what records fill at once is not written twice. `docs/lode-format.md` draws the bytes.
 //!
 //! The records' meaning belongs to the layers above: the log knows no pages, no transactions and no
 //! recovery. It promises this:
@@ -168,6 +169,7 @@ impl Log {
         // Perhaps it only came from the system's cache: see `rewrite`.
         state.durable = header.first;
         state.file_bytes = file_bytes;
+        state.filled_bytes = file_bytes;
         state.remains = true;
         Ok(Self::over(disk, sizes, state))
     }
@@ -278,6 +280,7 @@ impl Log {
         }
         self.disk.set_len(file_bytes).map_err(|error| error_of("cutting the log", error))?;
         state.file_bytes = file_bytes;
+        state.filled_bytes = state.filled_bytes.min(file_bytes);
         Ok(())
     }
 

@@ -19,6 +19,8 @@ pub(super) struct State {
     pub durable: Lsn,
     // Up to this offset the file has room.
     pub file_bytes: u64,
+    // Up to this offset all of it has been written, with zeros where nothing else.
+    pub filled_bytes: u64,
     // A thread writes or syncs, without holding the lock.
     pub busy: bool,
     // The log was opened: what was read may not be durable, and behind its end there may be records
@@ -45,6 +47,7 @@ impl State {
             written: header.first,
             durable: header.first,
             file_bytes: 0,
+            filled_bytes: 0,
             busy: false,
             remains: false,
             failure: None,

@@ -1,6 +1,7 @@
 //! Appending, writing and syncing.
 
 use std::io;
+use std::ops::Range;
 
 use super::blocks::{BLOCK_BYTES, Blocks, block_of};
 use super::record::{self, Body, RECORD_BYTES_MAX};
@@ -116,10 +117,19 @@ impl Log {
     ) -> Result<MutexGuard<'a, State>> {
         let piece = (state.written < end).then(|| state.tail.take(end));
         let header = state.header;
+        let zeros = match &piece {
+            Some(piece) => {
+                let behind = header.offset_of(piece.start) + piece.len_bytes as u64;
+                self.to_fill(&mut state, behind)
+            }
+            None => 0..0,
+        };
         state.busy = true;
         drop(state);
         let written = piece.as_ref().map_or(Ok(()), |piece: &Piece| {
-            self.disk.write(header.offset_of(piece.start), &piece.blocks[..piece.len_bytes])
+            self.disk
+                .write(header.offset_of(piece.start), &piece.blocks[..piece.len_bytes])
+                .and_then(|()| self.write_zeros(zeros))
         });
         let synced = if sync && written.is_ok() { self.disk.sync() } else { Ok(()) };
 
@@ -141,9 +151,19 @@ impl Log {
         Ok(state)
     }
 
-    /// Let the file have room for this many bytes more. The room is requested first, so that a full
-    /// disk is known before anything is promised; then it is filled with zeros, because room that
-    /// was never written costs the first sync of each part a change of the file system's own.
+    /// The part of the file behind a piece that is to be filled with zeros when the piece is
+    /// written: room that was never written costs the first sync of each part a change of the file
+    /// system's own. The rest of the step of growth is enough, so that a long transaction, whose
+    /// records take one step after another, does not write them all twice.
+    fn to_fill(&self, state: &mut State, behind: u64) -> Range<u64> {
+        let step_end = behind.next_multiple_of(self.sizes.growth_bytes).min(state.file_bytes);
+        let from = behind.max(state.filled_bytes).min(step_end);
+        state.filled_bytes = state.filled_bytes.max(step_end);
+        from..step_end
+    }
+
+    /// Let the file have room for this many bytes more, so that a full disk is known before
+    /// anything is promised.
     pub(super) fn provide(&self, state: &mut State, record_bytes: u64) -> Result<()> {
         let needed = state.header.offset_of(state.tail.end()).saturating_add(record_bytes);
         if needed <= state.file_bytes {
@@ -152,11 +172,7 @@ impl Log {
         let Some(file_bytes) = needed.checked_next_multiple_of(self.sizes.growth_bytes) else {
             return Err(LodeError::Full { what: "the log" });
         };
-        let outcome = self
-            .disk
-            .set_len(file_bytes)
-            .and_then(|()| self.write_zeros(state.file_bytes, file_bytes));
-        if let Err(error) = outcome {
+        if let Err(error) = self.disk.set_len(file_bytes) {
             return Err(match error_of("making the log longer", error) {
                 full @ LodeError::Full { .. } => full,
                 LodeError::Io { source, .. } => state.fail("making the log longer", &source),
@@ -168,11 +184,14 @@ impl Log {
         Ok(())
     }
 
-    fn write_zeros(&self, from: u64, to: u64) -> io::Result<()> {
-        let zeros = Blocks::zeroed(CLEAR_BYTES.min((to - from) as usize));
-        let mut offset = from;
-        while offset < to {
-            let bytes = (to - offset).min(zeros.len() as u64);
+    fn write_zeros(&self, part: Range<u64>) -> io::Result<()> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let zeros = Blocks::zeroed(CLEAR_BYTES.min((part.end - part.start) as usize));
+        let mut offset = part.start;
+        while offset < part.end {
+            let bytes = (part.end - offset).min(zeros.len() as u64);
             self.disk.write(offset, &zeros[..bytes as usize])?;
             offset += bytes;
         }
