@@ -72,6 +72,7 @@ impl Shared {
         }
         self.buffer.write_dirty()?;
         self.changes.log().begin_anew()?;
+        self.changes.forget_bases(self.changes.log().first());
         writers.wanted_none = false;
         Ok(true)
     }
@@ -90,6 +91,7 @@ impl Shared {
         let transactions: Vec<TransactionNumber> =
             writers.begun.keys().copied().take(NAMED_MAX).collect();
         drop(writers);
+        self.changes.retire_bases(needed_from);
         self.buffer.write_dirty()?;
         let length = log.end().0 - log.first().0;
         self.active.writers().wanted_none = length > LOG_LENGTHS_MAX * self.tactics.checkpoint.0;
@@ -97,6 +99,8 @@ impl Shared {
         // them back is forgotten; the record makes it so.
         let lsn = log.append(&Body::Checkpoint { needed_from, transactions }, 0)?;
         log.make_durable(lsn, LogSync::Group)?;
-        log.set_checkpoint(needed_from)
+        log.set_checkpoint(needed_from)?;
+        self.changes.forget_bases(needed_from);
+        Ok(())
     }
 }

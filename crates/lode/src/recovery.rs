@@ -5,8 +5,8 @@
 //! 1. its last image, if there is one: whatever lies in the volume, also half of it, is replaced.
 //!    Nothing before the image matters; as an image of zeros counts that a transaction has begun
 //!    the page, unless it is committed with its pages in their places;
-//! 2. else what lies in the volume, which is whole, because a page is written only after its image
-//!    has been logged;
+//! 2. else what lies in the volume, which is whole, because a page is written only while the log
+//!    has one of these behind the checkpoint;
 //! 3. redo of transactions that have ended (committed, or rolled back and said so);
 //! 4. undo of all others, the last first. Such a transaction had locked the page to the end.
 //!

@@ -6,7 +6,7 @@ use super::frame_budget::{Permit, Slot};
 use super::latched::Pinned;
 use super::replacement::Tactic;
 use super::state::Word;
-use super::write_back::BATCH_PAGES_MAX;
+use super::write_back::{BATCH_PAGES_MAX, Occasion};
 use super::{Buffer, Wait};
 use crate::error::{LodeError, Result};
 use crate::page::PageNumber;
@@ -160,7 +160,7 @@ impl Buffer {
         for (&slot, pinned) in slots.iter().zip(&pinned) {
             staying.add(slot, pinned.page());
         }
-        let written = self.write_pinned(&mut pinned);
+        let written = self.write_pinned(&mut pinned, Occasion::Other);
         staying.pages.truncate(clean);
         for (slot, pinned) in slots.into_iter().zip(pinned) {
             let page = pinned.page();

@@ -39,7 +39,7 @@ pub use self::counters::Counters;
 pub use self::latched::Latched;
 pub use self::lending::Frames;
 pub use self::prefetcher::Prefetcher;
-pub use self::write_back::WriteBack;
+pub use self::write_back::{Occasion, WriteBack};
 
 use self::arrivals::Arrivals;
 use self::counters::Events;

@@ -12,6 +12,16 @@ use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 /// Dirty pages written together: one image of each in the log and one sync of it for all.
 pub(super) const BATCH_PAGES_MAX: usize = 64;
 
+/// The occasion for which pages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// A checkpoint: the disk is synced afterwards, before anything is forgotten in the log.
+    Checkpoint,
+    /// Room is needed, or a commit wants its pages in their places: a checkpoint may be under way,
+    /// and does not wait for this write before it syncs.
+    Other,
+}
+
 /// The steps before pages are written over older ones on disk: the log's part.
 pub trait WriteBack: Send + Sync {
     /// Log what these pages need (undo of changes that are not committed, images against tears) and
@@ -25,7 +35,7 @@ pub trait WriteBack: Send + Sync {
     ///
     /// After an error the pages stay dirty and in memory, and the thread that needed the frame
     /// learns of it.
-    fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()>;
+    fn before_write(&self, pages: &[(PageNumber, &PageBytes)], occasion: Occasion) -> Result<()>;
 }
 
 impl Buffer {
@@ -44,7 +54,7 @@ impl Buffer {
         let resident = self.budget.resident().map(|(_, page)| page);
         let mut pages: Vec<_> = resident.filter(|&page| self.is_dirty(page)).collect();
         pages.sort_unstable();
-        self.write_all(pages)?;
+        self.write_all(pages, Occasion::Checkpoint)?;
         self.sync_disk("syncing the volume")
     }
 
@@ -57,14 +67,14 @@ impl Buffer {
         }
         pages.retain(|&page| self.is_dirty(page));
         pages.sort_unstable();
-        self.write_all(pages)?;
+        self.write_all(pages, Occasion::Other)?;
         self.sync_disk("syncing new pages")
     }
 
     /// Write those of these pages that are dirty.
-    fn write_all(&self, mut pages: Vec<PageNumber>) -> Result<()> {
+    fn write_all(&self, mut pages: Vec<PageNumber>, occasion: Occasion) -> Result<()> {
         while !pages.is_empty() {
-            let missed = self.write_unless_in_use(&pages)?;
+            let missed = self.write_unless_in_use(&pages, occasion)?;
             if missed.len() == pages.len() {
                 self.wait_while_in_use(missed[0]);
             }
@@ -86,7 +96,11 @@ impl Buffer {
 
     /// Write those of the pages that are dirty. The ones that others latch or hold now come back:
     /// to wait for them while one holds some would be a deadlock.
-    fn write_unless_in_use(&self, pages: &[PageNumber]) -> Result<Vec<PageNumber>> {
+    fn write_unless_in_use(
+        &self,
+        pages: &[PageNumber],
+        occasion: Occasion,
+    ) -> Result<Vec<PageNumber>> {
         let mut missed = Vec::new();
         for batch in pages.chunks(BATCH_PAGES_MAX) {
             let mut pinned = Vec::with_capacity(batch.len());
@@ -97,7 +111,7 @@ impl Buffer {
                     _ => {}
                 }
             }
-            self.write_pinned(&mut pinned)?;
+            self.write_pinned(&mut pinned, occasion)?;
         }
         Ok(missed)
     }
@@ -115,7 +129,7 @@ impl Buffer {
 
     /// Write pinned pages: the log first, then copies with their checksums, in ascending order,
     /// adjacent ones by one call. Each is marked as it is written.
-    pub(super) fn write_pinned(&self, pinned: &mut [Pinned<'_>]) -> Result<()> {
+    pub(super) fn write_pinned(&self, pinned: &mut [Pinned<'_>], occasion: Occasion) -> Result<()> {
         if pinned.is_empty() {
             return Ok(());
         }
@@ -128,7 +142,7 @@ impl Buffer {
             copy.copy_from_slice(&one[..]);
             page::seal(copy, one.page());
         }
-        self.ask_write_back(&in_order, copies)?;
+        self.ask_write_back(&in_order, copies, occasion)?;
         self.events.batches.add(1);
         let mut copies: &[u8] = copies;
         for run in in_order.chunk_by_mut(|one, next| one.page() + 1 == next.page()) {
@@ -142,7 +156,12 @@ impl Buffer {
         Ok(())
     }
 
-    fn ask_write_back(&self, pages: &[&mut Pinned<'_>], copies: &[u8]) -> Result<()> {
+    fn ask_write_back(
+        &self,
+        pages: &[&mut Pinned<'_>],
+        copies: &[u8],
+        occasion: Occasion,
+    ) -> Result<()> {
         let Some(write_back) = self.write_back.get() else { return Ok(()) };
         let write_back = Weak::upgrade(write_back).ok_or_else(|| {
             LodeError::io("writing pages back", io::Error::other("the log is closed already"))
@@ -151,7 +170,7 @@ impl Buffer {
         let copies = copies.chunks_exact(PAGE_BYTES);
         let copies = copies.map(|copy| copy.try_into().expect("a chunk is as long as a page"));
         let pages: Vec<(PageNumber, &PageBytes)> = numbers.zip(copies).collect();
-        write_back.before_write(&pages)
+        write_back.before_write(&pages, occasion)
     }
 
     fn write_run(&self, first: PageNumber, bytes: &[u8]) -> Result<()> {

@@ -1,10 +1,13 @@
-//! Hash maps whose keys are our own numbers, which nobody chooses in order to make them collide.
+//! Hash maps and sets whose keys are our own numbers, which nobody chooses in order to make them collide.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map from numbers.
 pub(crate) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+/// A set of numbers.
+pub(crate) type NumberSet<K> = HashSet<K, BuildHasherDefault<NumberHasher>>;
 
 /// A multiplication for each number (Knuth, volume 3, section 6.4).
 #[derive(Default)]

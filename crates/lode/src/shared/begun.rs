@@ -35,13 +35,15 @@ impl Changes {
         pages: &[PageNumber],
     ) -> Result<Vec<PageNumber>> {
         let mut table = self.table();
-        let origin = |page: &PageNumber| table.changed.get(page).map(|changed| changed.origin);
         let is_begun = |page: &&PageNumber| table.changed.get(page).is_some_and(Changed::is_begun);
         let begun: Vec<PageNumber> = pages.iter().filter(is_begun).copied().collect();
         if begun.is_empty() {
             return Ok(begun);
         }
-        let is_listed = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsLogged));
+        let is_listed = begun.iter().any(|page| {
+            let changed = table.changed.get(page);
+            changed.is_some_and(|changed| matches!(changed.origin, Origin::FreeAsLogged(_)))
+        });
         let is_many = is_listed || begun.len() >= self.placed_min;
         if is_many && self.bulk == Bulk::Unlogged {
             self.report(&mut table)?;
@@ -116,6 +118,7 @@ impl Changes {
         }
         unlisted.sort_unstable();
         unlisted.dedup();
+        let mut listed = Vec::with_capacity(unlisted.len());
         for of_one in unlisted.chunk_by(|(one, _), (other, _)| one == other) {
             let follows = |one: &&(_, PageNumber), next: &&(_, PageNumber)| one.1 + 1 == next.1;
             let pages: Vec<&(TransactionNumber, PageNumber)> = of_one.iter().collect();
@@ -123,13 +126,16 @@ impl Changes {
                 pages.chunk_by(follows).map(|run| (run[0].1, run.len() as u32)).collect();
             for runs in runs.chunks(BEGUN_RUNS_MAX) {
                 let body = Body::Begun { runs: runs.to_vec() };
-                table.listed = Some(self.log.append(&body, of_one[0].0)?);
+                let lsn = self.log.append(&body, of_one[0].0)?;
+                table.listed = Some(lsn);
+                let pages = runs.iter().flat_map(|&(first, count)| first..first + count);
+                listed.extend(pages.map(|page| (page, lsn)));
             }
         }
         table.unlisted.clear();
-        for (_, page) in unlisted {
+        for (page, lsn) in listed {
             if let Some(changed) = table.changed.get_mut(&page) {
-                changed.origin = Origin::FreeAsLogged;
+                changed.origin = Origin::FreeAsLogged(lsn);
             }
         }
         Ok(())
@@ -145,11 +151,17 @@ impl Table {
         // The page's state before it was free needs no image any more.
         self.unwritten.remove(&page);
         self.emptied.remove(&page);
+        // Its transaction may end with the page in its place, and then the log has no base of it.
+        self.bases.remove(&page);
     }
 
-    /// A page that was begun counts as one that was zeros, which the log knows.
+    /// A page that was begun counts as one that was zeros, which the log knows. What it becomes is
+    /// logged, so its transaction does not end with the page in its place.
     fn keep_zeros(&mut self, page: PageNumber, logging: Logging, undo: Option<Lsn>) {
         let Some(changed) = self.changed.get_mut(&page) else { return };
+        if let Origin::FreeAsLogged(base) = changed.origin {
+            self.bases.insert(page, base);
+        }
         changed.origin = Origin::BeforeImage;
         changed.undo.extend(undo);
         match logging {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, PoisonError};
 
 use super::shadow::{self, Space};
 use super::table::{Changed, Origin, Table, Unlogged};
-use crate::buffer::{Buffer, Frames, WriteBack};
+use crate::buffer::{Buffer, Frames, Occasion, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::{BEGUN_BYTES, Body, Log, Lsn, Runs, Sync as LogSync, difference, ranges};
@@ -244,6 +244,7 @@ impl Changes {
             return Ok(None);
         }
         let commit = self.log.append(ending, transaction)?;
+        table.committed = Some(commit);
         table.forget(pages);
         Ok(Some(commit))
     }
@@ -264,7 +265,11 @@ impl Changes {
         self.table().forget(pages);
     }
 
-    fn log_before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
+    fn log_before_write(
+        &self,
+        pages: &[(PageNumber, &PageBytes)],
+        occasion: Occasion,
+    ) -> Result<()> {
         self.check_usable()?;
         let mut last = None;
         for &(page, bytes) in pages {
@@ -273,11 +278,17 @@ impl Changes {
                 last = last.max(Some(listed));
                 continue;
             }
+            if let Some(needed) = table.rebuilt_by(page, occasion) {
+                last = last.max(Some(needed));
+                continue;
+            }
             let image = Body::Image { page, bytes: Box::new(*bytes) };
             if let Some(changed) = table.changed.get_mut(&page) {
                 self.log_undo(page, bytes, changed)?;
             }
-            last = last.max(Some(self.log.append(&image, 0)?));
+            let base = self.log.append(&image, 0)?;
+            table.bases.insert(page, base);
+            last = last.max(Some(base));
             // Only now, and nobody could ask in between: a transaction that commits what the image
             // shows logs no redo of it, so the image has to stand before its commit.
             if let Some(changed) = table.changed.get_mut(&page) {
@@ -335,7 +346,7 @@ pub(crate) enum BeforeImage {
 }
 
 impl WriteBack for Changes {
-    fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
-        self.log_before_write(pages)
+    fn before_write(&self, pages: &[(PageNumber, &PageBytes)], occasion: Occasion) -> Result<()> {
+        self.log_before_write(pages, occasion)
     }
 }

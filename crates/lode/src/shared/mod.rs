@@ -5,6 +5,7 @@
 //! its owner likes; the files are closed when the last share is given back.
 
 mod active;
+mod bases;
 mod begun;
 mod changes;
 mod said;

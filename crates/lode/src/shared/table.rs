@@ -1,12 +1,9 @@
 //! The pages that running transactions have changed, each with its state before and what of it is
 //! in the log.
 
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
-
 use super::shadow::Shadow;
 use crate::lock::TransactionNumber;
-use crate::lock::numbers::{NumberHasher, NumberMap};
+use crate::lock::numbers::{NumberMap, NumberSet};
 use crate::log::{BEGUN_BYTES, IMAGE_BYTES, Lsn, Ranges};
 use crate::page::{PageBytes, PageNumber};
 
@@ -23,9 +20,16 @@ pub(super) struct Table {
     pub(super) listed: Option<Lsn>,
     /// Pages that a transaction had begun before it rolled back, and that were not written since.
     /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
-    pub(super) emptied: PageSet,
-    /// Pages that were changed since they were written, and of which writing will log an image.
-    pub(super) unwritten: PageSet,
+    pub(super) emptied: NumberSet<PageNumber>,
+    /// Where recovery would begin with a page and read nothing from its place: the last image of
+    /// it in the log, or the record that it was begun.
+    pub(super) bases: NumberMap<PageNumber, Lsn>,
+    /// Bases before this position are about to be forgotten.
+    pub(super) retired_before: Lsn,
+    /// The last record of a commit.
+    pub(super) committed: Option<Lsn>,
+    /// Pages that were changed since they were written, and of which writing may log an image.
+    pub(super) unwritten: NumberSet<PageNumber>,
     /// `bulk=logged`: what begun pages become is going to be logged.
     pub(super) begun_is_logged: bool,
     /// The number of times that a range was said (`log=set-range`), since the database was opened.
@@ -34,8 +38,6 @@ pub(super) struct Table {
     /// cost a page fault for each page that the next one changes.
     pub(super) spare: Vec<Box<PageBytes>>,
 }
-
-pub(super) type PageSet = HashSet<PageNumber, BuildHasherDefault<NumberHasher>>;
 
 /// Shadows that are kept: 4 MiB, for as many pages as an OO1 insert changes, and more.
 const SPARE_MAX: usize = 1024;
@@ -75,8 +77,8 @@ pub(crate) enum Origin {
     BeforeImage,
     /// Free: the transaction has begun it, and nothing is kept.
     Free,
-    /// The same, and a record of the log lists it.
-    FreeAsLogged,
+    /// The same, and the record of the log at this position lists it.
+    FreeAsLogged(Lsn),
     /// Free, and zeros as a record of the log has it; what it becomes is logged as a change of
     /// these. Nothing is kept as long as it was not written (`log=page-diff`).
     Zeros,
@@ -100,12 +102,13 @@ impl Changed {
 
     /// Whether its transaction has begun the page.
     pub(crate) fn is_begun(&self) -> bool {
-        matches!(self.origin, Origin::Free | Origin::FreeAsLogged)
+        matches!(self.origin, Origin::Free | Origin::FreeAsLogged(_))
     }
 
     /// Whether the log has to say how the transaction ended, because of this page.
     pub(crate) fn is_in_log(&self) -> bool {
-        self.logged || !self.undo.is_empty() || self.origin == Origin::FreeAsLogged
+        let is_listed = matches!(self.origin, Origin::FreeAsLogged(_));
+        self.logged || !self.undo.is_empty() || is_listed
     }
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{ALL, TestDisk, buffer, is_resident, options, pages_mapped, set_word, word};
-use crate::buffer::{BufferOptions, WriteBack};
+use crate::buffer::{BufferOptions, Occasion, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Replacement;
@@ -89,7 +89,7 @@ fn pages_that_cannot_be_written_stay_dirty() {
 struct Panics;
 
 impl WriteBack for Panics {
-    fn before_write(&self, _: &[(PageNumber, &PageBytes)]) -> Result<()> {
+    fn before_write(&self, _: &[(PageNumber, &PageBytes)], _: Occasion) -> Result<()> {
         panic!("on purpose");
     }
 }

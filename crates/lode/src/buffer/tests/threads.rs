@@ -8,7 +8,7 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::{ALL, TestDisk, buffer, options, pages_mapped};
-use crate::buffer::{Buffer, BufferOptions, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, Occasion, WriteBack};
 use crate::error::Result;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::pages::Version;
@@ -22,7 +22,7 @@ const STEPS: u32 = 300;
 struct Log(AtomicU64);
 
 impl WriteBack for Log {
-    fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
+    fn before_write(&self, pages: &[(PageNumber, &PageBytes)], _: Occasion) -> Result<()> {
         for &(number, bytes) in pages {
             page::check(bytes, number)?;
             assert!(is_even(|at| page::u64_at(bytes, at)), "half a change is being written");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::{ALL, Call, TestDisk, buffer, options, set_word, word};
-use crate::buffer::{Buffer, BufferOptions, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, Occasion, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Replacement;
@@ -17,7 +17,7 @@ struct Log {
 }
 
 impl WriteBack for Log {
-    fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
+    fn before_write(&self, pages: &[(PageNumber, &PageBytes)], _: Occasion) -> Result<()> {
         self.calls.lock().unwrap().push(Call::BeforeWrite);
         for &(number, bytes) in pages {
             page::check(bytes, number)?;
@@ -136,7 +136,7 @@ fn the_log_is_set_once() {
 struct Watching(Mutex<Option<Arc<Buffer>>>);
 
 impl WriteBack for Watching {
-    fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
+    fn before_write(&self, pages: &[(PageNumber, &PageBytes)], _: Occasion) -> Result<()> {
         let buffer = self.0.lock().unwrap().clone().unwrap();
         for &(number, bytes) in pages {
             let state = buffer.state_of(number);

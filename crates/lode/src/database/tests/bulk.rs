@@ -9,7 +9,7 @@ const PAGES: usize = 300;
 const CACHES: [&str; 2] = ["cache=65536", "cache=4MiB"];
 
 /// So many new pages with a value, in one transaction.
-fn load(database: &Database, count: usize, value: u64) -> Vec<PageNumber> {
+pub(super) fn load(database: &Database, count: usize, value: u64) -> Vec<PageNumber> {
     let mut writing = database.writing();
     let pages = filled(&mut writing, count, value);
     writing.commit().unwrap();
@@ -25,7 +25,7 @@ fn filled(writing: &mut Writing, count: usize, value: u64) -> Vec<PageNumber> {
     (0..count).map(one).collect()
 }
 
-fn log_bytes(database: &Database) -> u64 {
+pub(super) fn log_bytes(database: &Database) -> u64 {
     database.counters().unwrap().log.record_bytes
 }
 

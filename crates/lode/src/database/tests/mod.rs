@@ -1,5 +1,6 @@
 //! Databases as wholes: what transactions do, what opening finds.
 
+mod bases;
 mod bulk;
 mod cold;
 mod failures;

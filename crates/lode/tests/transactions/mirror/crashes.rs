@@ -19,6 +19,10 @@ const STEPS: usize = 10;
 
 const IMAGES_DEFAULT: usize = 400;
 
+/// Seeds begin here: among the first images a copy is found that is being filled while the other is
+/// gone, which one in some 600 images shows.
+const SEED_FIRST: u64 = 26;
+
 /// Of one workload.
 const IMAGES: usize = 50;
 
@@ -58,8 +62,8 @@ fn with_one_copy_dead_stale_or_torn_nothing_acknowledged_is_lost() {
     let mut seen = Seen::default();
     let mut workloads = 0;
     while seen.images < asked {
+        Workload::record(SEED_FIRST + workloads).check(&mut seen);
         workloads += 1;
-        Workload::record(workloads).check(&mut seen);
     }
     show(format!("{seen:?} of {workloads} workloads"));
     // An event that never happened was not tested.
