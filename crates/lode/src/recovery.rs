@@ -14,13 +14,14 @@
 //! the log begins anew. If recovery is cut short, the next one finds these images and comes to the
 //! same. Pages are mended in groups that fit the cache, the log being read once for each group.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use crate::aligned_page::AlignedPage;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
+use crate::lock::numbers::{NumberMap, NumberSet};
 use crate::log::{Body, Log, Lsn, Record, Runs, Sync as LogSync, apply};
 use crate::page::{self, PAGE_BYTES, PageNumber};
 use crate::page_mut::PageMut;
@@ -45,8 +46,8 @@ struct Analysis {
     /// The place where the log ended when recovery began; what is appended meanwhile is recovery's
     /// own.
     end: Lsn,
-    ended: HashMap<TransactionNumber, Ended>,
-    undone: HashSet<TransactionNumber>,
+    ended: NumberMap<TransactionNumber, Ended>,
+    undone: NumberSet<TransactionNumber>,
     /// Every page that is named, with what its changes begin from.
     pages: BTreeMap<PageNumber, Base>,
 }

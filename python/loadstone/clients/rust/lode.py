@@ -34,7 +34,7 @@ TACTICS = {
     "replacement": ("clock", "lru", "lru-2", "random"),
     "extent": ("16", "4", "8", "32", "64"),
     "readahead": ("off", "on"),
-    "checkpoint": ("16777216", "<bytes>"),
+    "checkpoint": ("268435456", "<bytes>"),
     "place": ("embedded", "server"),
 }
 """Those that a walk can determine apart, with their values, the default first."""
