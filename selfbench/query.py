@@ -3,12 +3,13 @@ r"""Every query of Wisconsin 1993 on lode, beside DuckDB, SQLite and PostgreSQL,
     python selfbench/query.py                     10^5 tuples, two to three minutes
     python selfbench/query.py --rows 1000000 --rounds 5 --only join
 
-All engines have one thread, one cache size and the same variations in the same order; they
-alternate within a round. A ratio is our median time over theirs. Against what keeps its promises on
-a disk lode does, too; against DuckDB in memory it does not sync either. DuckDB, which stores
-columns, is compared with the faster of lode's two layouts for each operation (`*` marks those by
-columns), the engines that store rows with lode's rows. An engine whose answer differs from lode's
-is named, and its time is not compared.
+All engines have one thread, one cache size, one length of the log until a checkpoint (read back
+from each, and printed) and the same variations in the same order; they alternate within a round. A
+ratio is our median time over theirs. Against what keeps its promises on a disk lode does, too;
+against DuckDB in memory it does not sync either. DuckDB, which stores columns, is compared with the
+faster of lode's two layouts for each operation (`*` marks those by columns), the engines that store
+rows with lode's rows. An engine whose answer differs from lode's is named, and its time is not
+compared.
 """
 
 import argparse
@@ -39,6 +40,9 @@ GROUPS = ("selections", "joins", "projections", "aggregates")
 CACHE_BYTES_MIN = 256 << 20
 CACHE_BYTES_PER_ROW = 3072
 """The large relations in both designs, and the largest result, fit."""
+CHECKPOINT_MIB = 256
+"""lode's own default."""
+SQLITE_PAGE_BYTES = 4096
 OPERATION_S = 4.0
 """After so long an operation has no more rounds, once it has three."""
 
@@ -75,6 +79,16 @@ SIDES = (
 )
 
 Times = dict[str, list[float]]
+
+
+def checkpoint_of(engine: str, mib: int) -> tuple[str, str]:
+    """The setting by which an engine's log becomes so long before a checkpoint."""
+    return {
+        "lode": ("checkpoint", str(mib << 20)),
+        "duckdb": ("set.checkpoint_threshold", f"{mib}MiB"),
+        "sqlite": ("set.wal_autocheckpoint", str((mib << 20) // SQLITE_PAGE_BYTES)),
+        "postgresql": ("set.max_wal_size", f"{mib}MB"),
+    }[engine]
 
 
 @dataclass(slots=True)
@@ -147,14 +161,15 @@ def attributes(relation: str) -> tuple[Attribute, ...]:
     return tuple(Attribute(*pair) for pair in _core.attributes("wisconsin", EDITION, relation))
 
 
-def opened(side: Side, folder: Path, rows: int) -> Runner | None:
+def opened(
+    side: Side, folder: Path, rows: int, checkpoint_mib: int = CHECKPOINT_MIB
+) -> Runner | None:
     """A side with its relations loaded; None where the machine does not have it."""
     benchmark = registry.load_benchmark("wisconsin")()
     cache = max(CACHE_BYTES_MIN, CACHE_BYTES_PER_ROW * rows)
-    variant = Variant(
-        side.engine if side.engine != "memory" else "duckdb",
-        (*side.tactics, ("cache", str(cache))),
-    )
+    engine = side.engine if side.engine != "memory" else "duckdb"
+    checkpoint = checkpoint_of(engine, checkpoint_mib)
+    variant = Variant(engine, (*side.tactics, ("cache", str(cache)), checkpoint))
     cls = DuckdbInMemory if side.engine == "memory" else registry.load_engine(side.engine)
     scratch = folder / side.name.replace(" ", "-").replace(",", "")
     scratch.mkdir()
@@ -166,7 +181,10 @@ def opened(side: Side, folder: Path, rows: int) -> Runner | None:
         print(f"{side.name}: left out: {error}")
         runner.engine.remove()
         return None
-    print(f"{side.name:14} loaded in {(clock_ns() - start) / 1e9:6.2f} s", flush=True)
+    elapsed_s = (clock_ns() - start) / 1e9
+    terms = {term.split(".", 1)[-1]: value for term, value in runner.engine.terms().items()}
+    name = checkpoint[0].removeprefix("set.")
+    print(f"{side.name:14} loaded in {elapsed_s:6.2f} s, {name} {terms.get(name)}", flush=True)
     return runner
 
 
@@ -237,6 +255,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="tuples of tenktup1")
     parser.add_argument("--rounds", type=int, default=11)
+    help_text = "MiB of log after which each engine makes a checkpoint"
+    parser.add_argument("--checkpoint", type=int, default=CHECKPOINT_MIB, help=help_text)
     parser.add_argument("--only", default="", help="operations whose name has this")
     parser.add_argument("--beside", action="append", choices=[s.name for s in SIDES if s.ours])
     options = parser.parse_args(argv)
@@ -254,7 +274,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         runners: list[Runner] = []
         try:
             print(f"{options.rows:,} tuples, medians of at most {options.rounds} rounds")
-            open_side = partial(opened, folder=folder, rows=options.rows)
+            open_side = partial(opened, folder=folder, rows=options.rows,
+                                checkpoint_mib=options.checkpoint)  # fmt: skip
             runners += [runner for runner in map(open_side, sides) if runner is not None]
             table(operations, runners, options.rounds)
         finally:
