@@ -1,4 +1,5 @@
-//! Hash maps and sets whose keys are our own numbers, which nobody chooses in order to make them collide.
+//! Hash maps and sets whose keys are our own numbers, which nobody chooses in order to make them
+//! collide.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -21,8 +21,8 @@ pub(super) struct Table {
     /// Pages that a transaction had begun before it rolled back, and that were not written since.
     /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
     pub(super) emptied: NumberSet<PageNumber>,
-    /// Where recovery would begin with a page and read nothing from its place: the last image of
-    /// it in the log, or the record that it was begun.
+    /// The record from which recovery would build a page, without reading its place: the last
+    /// image of it in the log, or the one that says that it was begun.
     pub(super) bases: NumberMap<PageNumber, Lsn>,
     /// Bases before this position are about to be forgotten.
     pub(super) retired_before: Lsn,
