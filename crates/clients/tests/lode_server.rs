@@ -1,13 +1,14 @@
 //! lode's designs with the database at a page server, held to the oracle.
 
-use std::path::Path;
+mod setup;
 
 use loadstone_clients::engines::oo1::open;
 use loadstone_clients::oo1::oracle::Oracle;
 use loadstone_clients::oo1::users::{Pacing, Users};
 use loadstone_clients::oo1::{Client, Database, Measure};
 use loadstone_clients::{Address, ClientError, Tactics};
-use lode::server::{Listener, Server};
+use lode::server::Server;
+use setup::serve;
 use tempfile::{TempDir, tempdir};
 
 /// A program's tactics.
@@ -52,14 +53,6 @@ impl Served {
         let all: Vec<_> = [("place", "server")].iter().chain(tactics).copied().collect();
         program(&self.server.address().to_string(), access, &all)
     }
-}
-
-fn serve(folder: &Path, tactics: &str) -> Server {
-    let tactics = tactics.parse().expect("the tactics are known");
-    let database = lode::Database::open(&folder.join("database"), &tactics).expect("it opens");
-    let address = folder.join("socket").display().to_string().parse().expect("it is a path");
-    let listener = Listener::bind(&address).expect("nobody else listens there");
-    Server::start(database, listener).expect("it starts")
 }
 
 fn try_program(

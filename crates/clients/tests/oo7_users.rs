@@ -1,6 +1,8 @@
 //! OO7's operations of several users: what they leave is what was acknowledged, no more and no
 //! less, whichever transactions were given up on the way, and also after the server was killed.
 
+mod setup;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +12,7 @@ use loadstone_clients::oo7::oracle::Oracle;
 use loadstone_clients::oo7::users::{Left, Pacing, Users};
 use loadstone_clients::oo7::{Client, Database, Measure};
 use loadstone_clients::{Address, Tactics};
-use lode::server::{Listener, Server};
+use setup::serve;
 use tempfile::{TempDir, tempdir};
 
 type Variant = (&'static str, &'static [(&'static str, &'static str)]);
@@ -156,14 +158,6 @@ fn users_of_a_server_leave_every_acknowledged_change_once() {
         drop(client);
         server.stop().unwrap();
     }
-}
-
-fn serve(folder: &Path, tactics: &str) -> Server {
-    let tactics = tactics.parse().expect("the tactics are known");
-    let database = lode::Database::open(&folder.join("database"), &tactics).expect("it opens");
-    let address = folder.join("socket").display().to_string().parse().expect("it is a path");
-    let listener = Listener::bind(&address).expect("nobody else listens there");
-    Server::start(database, listener).expect("it starts")
 }
 
 /// The folder of the server that this program is, when it is started once more.
