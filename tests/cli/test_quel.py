@@ -63,6 +63,18 @@ def test_a_definition_has_no_answer():
     assert "none: the program has no retrieve or update" in text
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "text", "edition"),
+    [
+        ("ingres", "range of p is parts retrieve (p.pnum)", "1981 at n = 3,360"),
+        ("oo1", "range of p is part retrieve (p.id)", "1992 at n = 20,000"),
+        ("idm", "retrieve (x = 1)", "1986 at n = 10,000"),
+    ],
+)
+def test_every_benchmark_has_an_edition_and_a_scale_of_its_own_by_default(benchmark, text, edition):
+    assert f"Answer of {benchmark} {edition}" in shown("quel", text, "--benchmark", benchmark)
+
+
 def test_a_mistake_keeps_its_line_and_caret():
     error = refused("quel", "range of t is tenktup1 retreive (t.all)")
     assert "^^^^^^^^" in error.message
@@ -74,7 +86,7 @@ def test_a_mistake_keeps_its_line_and_caret():
     [
         ((), "give one program"),
         ((SELECT, "--file", "x"), "give one program"),
-        ((SELECT, "--edition", "1990"), "no data for wisconsin 1990"),
+        ((SELECT, "--edition", "1990"), "1990; there is: wisconsin 1983, wisconsin 1993"),
         ((SELECT, "--on", "nosuch"), "no engine 'nosuch'"),
         ((SELECT, "--rows", "many"), "not a whole number"),
         ((SELECT.replace("tenktup1", "nosuch"),), "no relation"),

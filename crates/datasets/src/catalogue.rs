@@ -28,10 +28,16 @@ pub fn edition(benchmark: &str, name: &str) -> Result<&'static dyn Edition, Data
         .ok_or_else(|| DatasetError::UnknownEdition {
             benchmark: benchmark.to_owned(),
             edition: name.to_owned(),
-            known: EDITIONS
-                .map(|edition| format!("{} {}", edition.benchmark(), edition.name()))
-                .join(", "),
+            known: known(benchmark),
         })
+}
+
+/// The editions of that benchmark; of all, if there is none of it.
+fn known(benchmark: &str) -> String {
+    let is_known = EDITIONS.iter().any(|edition| edition.benchmark() == benchmark);
+    let offered = EDITIONS.iter().filter(|edition| !is_known || edition.benchmark() == benchmark);
+    let names = offered.map(|edition| format!("{} {}", edition.benchmark(), edition.name()));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// A relation by its full name.

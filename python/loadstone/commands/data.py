@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-# The edition and scale that a benchmark's name alone stands for.
-_DEFAULTS = {
+_Format = Literal["csv", "parquet", "arrow"]
+DEFAULTS = {
     "wisconsin": ("1993", "10000"),
     "oo1": ("1992", "20000"),
     "ingres": ("1981", "3360"),
     "idm": ("1986", "10000"),
     "oo7": ("1993-3", "10000"),
 }
+"""The edition and scale for which a benchmark's name alone stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def data(
         ),
     ] = None,
     format_: Annotated[
-        Literal["csv", "parquet", "arrow"], typer.Option("--format", help="Choose the file format.")
+        _Format, typer.Option("--format", "-f", help="Choose the file format.")
     ] = "csv",
     relation: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Write only this relation; repeatable.")
@@ -174,7 +175,7 @@ def data(
     from loadstone.text.parsing import whole_number
 
     part_number, part_count = _part(part)
-    edition_default, rows_default = _DEFAULTS.get(benchmark, ("(any edition)", "10000"))
+    edition_default, rows_default = DEFAULTS.get(benchmark, ("(any edition)", "10000"))
     order = _Order(
         benchmark=benchmark,
         edition=edition or edition_default,

@@ -40,29 +40,35 @@ def quel(
         str, typer.Option(metavar="NAME", help="Take the relations of this benchmark.")
     ] = "wisconsin",
     edition: Annotated[
-        str, typer.Option(metavar="NAME", help="Choose an edition of the benchmark.")
-    ] = "1993",
+        str | None,
+        typer.Option(metavar="NAME", help="Choose the edition; by default as in `loadstone data`."),
+    ] = None,
     rows: Annotated[
-        str, typer.Option(metavar="N", help="Choose the scale of the relations.")
-    ] = "10000",
+        str | None,
+        typer.Option(metavar="N", help="Choose the scale; by default as in `loadstone data`."),
+    ] = None,
 ) -> None:
     """Show a QUEL program's tree, its SQL and its answer.
 
-    There is SQL for each engine, and one answer, which is expected of all of them.
+    The SQL is shown for each engine. The answer is the one expected of all of them.
     """
+    from loadstone.commands.data import DEFAULTS
     from loadstone.diagnostics import console, show_result
     from loadstone.quel import tree
     from loadstone.text.parsing import whole_number
 
-    scale = whole_number(rows, "--rows")
+    edition_default, rows_default = DEFAULTS.get(benchmark, ("(any edition)", "10000"))
+    edition = edition or edition_default
+    scale = whole_number(rows or rows_default, "--rows")
     source = _source(text, file)
     program = tree.parse(source)
     relations = _Relations(benchmark, edition)
     # First of all, since the oracle says best what is wrong with a program.
     answer = relations.answer(source, program, scale)
+    dialects = _dialects(on)
     console().print(_drawn(program))
     show_result(f"\nQUEL\n{tree.render(program).rstrip()}")
-    for name, dialect in _dialects(on):
+    for name, dialect in dialects:
         show_result(f"\n{'QUEL' if dialect == QUEL else 'SQL'} for {name}")
         for statement in _statements(program):
             show_result(relations.translated(statement, dialect))
