@@ -67,7 +67,7 @@ def test_what_cannot_be_copied_says_why_and_leaves_nothing(desk: Desk):
     before = sorted(desk.folder.iterdir())
     for code, words, source, target in (
         (Exit.INPUT, "there is no database", "none.lode", "copy.lode"),
-        (Exit.ENGINE, "no lode database", "letter", "copy.lode"),
+        (Exit.ENGINE, "it has 8 bytes; name another file\n", "letter", "copy.lode"),
         (Exit.ENGINE, "recovers it", "crashed.lode", "copy.lode"),
         (Exit.ENGINE, "choose another name", "a.lode", "taken.lode"),
         (Exit.ENGINE, "make its folder first", "a.lode", "none/copy.lode"),
@@ -77,5 +77,6 @@ def test_what_cannot_be_copied_says_why_and_leaves_nothing(desk: Desk):
         assert (done.returncode, done.stdout) == (code, ""), done.stderr
         assert words in done.stderr
         assert "Traceback" not in done.stderr
+        assert "-socket" not in done.stderr, "no server is seen"
         assert sorted(desk.folder.iterdir()) == before
     assert (desk.folder / "taken.lode").read_text() == "mine"

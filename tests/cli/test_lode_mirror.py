@@ -75,6 +75,34 @@ def test_a_database_becomes_mirrored_and_reads_back_whether_it_is(desk: Desk):
     assert "there is no database" in refused.stderr
 
 
+@pytest.mark.parametrize("size", [8, 100_000])
+def test_a_file_that_is_no_database_is_not_called_unmirrored(desk: Desk, size: int):
+    (desk.folder / "letter").write_bytes(b"dear sir" * (size // 8))
+    refused = desk.run("lode", "mirror", "letter")
+    assert (refused.returncode, refused.stdout) == (Exit.ENGINE, "")
+    assert "letter is no lode database" in refused.stderr
+
+
+def test_an_open_database_is_called_unmirrored_from_outside(desk: Desk):
+    with lode.Database(desk.folder / "a.lode") as database, database.writing() as writing:
+        writing.btree("numbers").put(b"1", b"there")
+        done = desk.run("lode", "mirror", "a.lode")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "is not mirrored" in done.stdout
+
+
+def test_a_folder_stands_for_the_database_in_it(desk: Desk):
+    (desk.folder / "data").mkdir()
+    for command in (["mirror", "data"], ["serve", "data"], ["backup", "data", "copy.lode"]):
+        empty = desk.run("lode", *command)
+        assert empty.returncode == Exit.INPUT
+        assert "there is no database data/relations.lode" in empty.stderr
+    assert desk.run("lode", "query", "data", "create r (a = i4)").returncode == 0
+    assert "data/relations.lode is not mirrored" in desk.run("lode", "mirror", "data").stdout
+    copied = desk.run("lode", "backup", "data", "copy.lode")
+    assert (copied.returncode, copied.stderr) == (0, "")
+
+
 def test_a_server_fills_a_copy_at_a_signal_while_clients_go_on(desk: Desk):
     make(desk)
     with serving(desk, "a.lode", "--tactic", "mirror=idle") as (process, at):

@@ -27,20 +27,26 @@ app.command("shell")(lode_shell.shell)
 
 @app.callback()
 def _lode() -> None:
-    """Query, serve, mirror or copy lode databases."""
+    """Query, serve, mirror or copy lode databases.
+
+    lode is Loadstone's own engine, in which each mechanism of the papers is a tactic that can be
+    switched: see `loadstone tactics lode`.
+    """
 
 
 @app.command("serve")
 def serve(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Serve this database.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Serve this database, or the one in this folder.")
+    ],
     listen: Annotated[
         str | None,
         typer.Option(
             "--listen",
             "-l",
             metavar="ADDRESS",
-            help="Listen on this Unix socket, or on a port as 127.0.0.1:4711 (0 for any"
-            " that is free). [default: the database's name with -socket behind]",
+            help="Listen on this Unix socket, or on a port as 127.0.0.1:4711; port 0 takes a free"
+            " one. By default on the socket FILE-socket.",
         ),
     ] = None,
     create: Annotated[
@@ -52,31 +58,34 @@ def serve(
             "--tactic",
             "-t",
             metavar="NAME=VALUE",
-            help="Open it with this tactic; repeatable, or joined: 'durability=group&locks=page'.",
+            help="Use this tactic; repeatable, or joined: 'durability=group&locks=page'.",
         ),
     ] = None,
     statements: Annotated[
         bool,
         typer.Option(
-            "--statements", help="Execute statements on a Unix socket instead of serving pages."
+            "--statements", help="Serve QUEL statements, on a Unix socket, and not pages."
         ),
     ] = False,
 ) -> int:
     """Serve a database to other programs.
 
-    Print the server's address once clients can connect. Ctrl-C or SIGTERM closes the database; a
-    killed server loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go
-    on.
+    The server prints its address once clients can connect. Ctrl-C or SIGTERM ends it and closes
+    the database. A killed server loses no commit, except with durability=none. SIGHUP fills a lost
+    copy of a mirrored database while clients continue.
     """
     from loadstone.diagnostics import Exit, show_result
     from loadstone.errors import InputError
     from loadstone.lode import Database, files_of
     from loadstone.shell.opening import tactics as chosen
+    from loadstone.shell.opening import volume_at
 
-    tactics = chosen(tactic or [])
+    tactics, path = chosen(tactic or []), volume_at(path)
     is_new = not any(file.exists() for file in files_of(path))
     if not create and is_new:
-        raise InputError(f"there is no database {path}", hint="--create makes one")
+        raise InputError(
+            f"there is no database {path}", hint="name another, or make it with --create"
+        )
     # Before any thread is started, so that none is interrupted: a client that asks waits until the
     # database is open, which closes it then.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
@@ -99,68 +108,79 @@ def backup(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="SOURCE", help="Copy this database, or that of the server at this address."
+            metavar="SOURCE",
+            help="Copy this database, the one in this folder, or the one served at this address.",
         ),
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="Write the copy here, to a new file.")
+        Path, typer.Argument(metavar="TARGET", help="Write the copy to this new file.")
     ],
 ) -> None:
     """Copy a database, even while it is served.
 
-    The copy holds the pages that one transaction sees, needs no recovery, and is read again before
-    the command ends. If that fails, no copy is left.
+    The copy is what one transaction sees. It needs no recovery, and is read back before the command
+    ends. If anything fails, no copy is left.
     """
     from loadstone.diagnostics import show_result
     from loadstone.errors import InputError, LodeError
     from loadstone.lode import Database, connect
+    from loadstone.shell.opening import volume_at
 
-    path = Path(source)
+    path = volume_at(Path(source))
     if path.is_socket() or (":" in source and not path.exists()):
         with connect(source, readahead="on") as remote:
             copied = remote.backup(target)
     elif not path.exists():
-        raise InputError(f"there is no database {source}", hint="name its file or its server")
+        raise InputError(
+            f"there is no database {path}", hint="name its file, or its server's address"
+        )
     else:
         try:
             database = Database(path, "read")
         except LodeError as error:
-            hint = f"of one that is served, name the server: loadstone lode backup {source}-socket"
-            raise LodeError(error.message, hint=f"{hint} {target}") from None
+            raise LodeError(error.message, hint=_at_its_server(path, target)) from None
         with database:
             copied = database.backup(target)
-    show_result(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
+    show_result(f"copied {source} to {target}: {copied['pages']} pages in use, all read back")
 
 
 @app.command("mirror")
 def mirror(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Show the copies of this database.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Show the copies of this database, or of the one in this folder.",
+        ),
+    ],
     fill: Annotated[
         bool,
         typer.Option(
             "--fill",
-            help="Fill a copy that is gone or behind from the other; make the second copy of"
-            " a database that was never mirrored.",
+            help="Fill a lost or outdated copy from the other. Of a database that was never"
+            " mirrored, make the second copy.",
         ),
     ] = False,
     alone: Annotated[
         Literal["first", "second"] | None,
         typer.Option(
-            help="Let this copy go on alone, where the other is lost and no file shows whether"
-            " this one missed a change."
+            help="Take this copy for the whole database: the other is lost, and no file shows"
+            " whether this one missed a change."
         ),
     ] = None,
 ) -> None:
     """Show the two copies of a database, or fill one.
 
-    The first copy is the database itself, the second lies in the folder named after it with -mirror
-    behind, which may be a symbolic link to one on another device. A server of the database fills a
-    copy at SIGHUP, while clients go on.
+    The first copy is the database itself. The second is in the folder FILE-mirror, which may be a
+    symbolic link to a folder on another device. A server fills a lost copy at SIGHUP while its
+    clients continue.
     """
     from loadstone import lode
     from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
+    from loadstone.shell.opening import volume_at
 
+    path = volume_at(path)
     if alone is not None:
         lode.mirror(path, alone)
     if fill:
@@ -170,13 +190,20 @@ def mirror(
     reported = lode.mirror(path)
     if reported is None:
         if not path.exists():
-            raise InputError(f"there is no database {path}", hint="name its volume")
+            raise InputError(f"there is no database {path}", hint="name its file")
         show_result(f"{path} is not mirrored: --fill makes the second copy")
         return
     for name in COPIES:
         copy = reported[name]
         show_result(f"{name:<7} {copy['path']}: {copy['says']} (epoch {copy['epoch']})")
     show_result(reported["verdict"])
+
+
+def _at_its_server(path: Path, target: Path) -> str:
+    """The way to copy a database that cannot be opened here; empty if no server of it is seen."""
+    socket = path.with_name(f"{path.name}-socket")
+    here = f"copy it at its server: loadstone lode backup {socket} {target}"
+    return here if socket.is_socket() else ""
 
 
 def _execute(

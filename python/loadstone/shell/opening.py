@@ -1,4 +1,5 @@
-"""A database of lode by its path: opened, or made; and removed again where it was made in vain."""
+"""A database of lode by its path or its folder's: opened, or made; and removed again where it was
+made in vain."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,11 +21,16 @@ def tactics(words: Sequence[str]) -> dict[str, str]:
         raise InputError(str(error), hint="loadstone tactics lode describes them") from None
 
 
+def volume_at(path: Path) -> Path:
+    """The database's file, of a path that may name the folder in which it is."""
+    return path / IN_FOLDER if path.is_dir() else path
+
+
 class Place:
     """A database that is open within the context, and can be opened anew with other tactics."""
 
     def __init__(self, path: Path, chosen: Mapping[str, str], *, read_only: bool = False) -> None:
-        self.volume = path / IN_FOLDER if path.is_dir() else path
+        self.volume = volume_at(path)
         self.chosen = dict(chosen)
         self.read_only = read_only
         self._made = not any(file.exists() for file in files_of(self.volume))
@@ -33,11 +39,13 @@ class Place:
         folder = self.volume.parent
         if self._made and self.read_only:
             raise InputError(
-                f"there is no database {self.volume}", hint="leave out --read-only to make one"
+                f"there is no database {self.volume}",
+                hint="name another, or leave out --read-only to make one",
             )
         if self._made and not folder.is_dir():
             raise InputError(
-                f"cannot make {self.volume}: there is no folder {folder}", hint="make it first"
+                f"cannot make {self.volume}: there is no folder {folder}",
+                hint="make the folder first",
             )
         self.database = self._opened(self.chosen)
         return self

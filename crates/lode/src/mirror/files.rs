@@ -2,8 +2,8 @@
 //! the database.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use super::{SIDES, Side, name_of};
 use crate::disk::{BufferedFile, Disk, Memory};
 use crate::error::{LodeError, Result};
 use crate::files::{Files, log_path, open_file, open_file_read_only};
-use crate::superblock::Superblock;
+use crate::page::PAGE_BYTES;
+use crate::superblock::{COPIES, Superblock};
 use crate::tactics::{Mirroring, Opening, Tactics};
 
 /// The paths of a database that is, or may be, mirrored.
@@ -57,7 +58,8 @@ pub fn is_there(path: &Path) -> bool {
 ///
 /// # Errors
 ///
-/// The system's error, of a state that is there and cannot be read.
+/// The system's error, of a state that is there and cannot be read; [`LodeError::NotADatabase`] of
+/// another file.
 pub fn inspect(path: &Path) -> Result<Option<Inspection>> {
     let files = MirroredFiles::of(path);
     let mut states = [None, None];
@@ -76,7 +78,10 @@ pub fn inspect(path: &Path) -> Result<Option<Inspection>> {
         }
     }
     let verdict = match decide(&states) {
-        Decision::Plain => return Ok(None),
+        Decision::Plain => {
+            check_is_database(path)?;
+            return Ok(None);
+        }
         Decision::InStep => "both copies are in step".to_owned(),
         Decision::Alone(side, _) => format!(
             "the {} copy goes on alone: re-mirroring fills the {}",
@@ -99,6 +104,24 @@ pub fn inspect(path: &Path) -> Result<Option<Inspection>> {
         epoch: states[side].map_or(0, |state| state.epoch),
     });
     Ok(Some(Inspection { copies, verdict }))
+}
+
+/// Refuse a file that is there and is no database: "not mirrored" would hold of it, too. It is
+/// read without a lock: a process that has the database open writes one superblock at a time.
+fn check_is_database(path: &Path) -> Result<()> {
+    let reading = |source| LodeError::io(format!("reading {}", path.display()), source);
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => {
+            let mut superblocks = file.take(u64::from(COPIES) * PAGE_BYTES as u64);
+            superblocks.read_to_end(&mut bytes).map_err(reading)?
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(reading(error)),
+    };
+    let disk = Memory::new();
+    disk.write(0, &bytes).map_err(reading)?;
+    Superblock::open(&disk, path, false).map(drop)
 }
 
 fn reported(bytes: &[u8]) -> Result<Option<State>> {
