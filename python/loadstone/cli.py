@@ -93,7 +93,8 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="loadstone",
     cls=_Commands,
-    help="Run the classic database benchmarks on today's engines, check every answer, and see why.",
+    help="Run the classic database benchmarks on today's engines, check every answer,"
+    " and explain each difference.",
     epilog="Start with: loadstone run --quick. During a run, databases lie in a scratch"
     " folder; set LOADSTONE_SCRATCH to choose where.",
     no_args_is_help=True,

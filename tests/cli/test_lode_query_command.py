@@ -81,7 +81,7 @@ def test_statements_run_one_by_one_and_stop_at_the_first_error(parts: Desk):
 def test_plans_are_shown_with_and_without_running(parts: Desk):
     remove = "range of p is parts delete p where p.number = 1"
     assert "delete parts (about" in asked(parts, remove, "--explain")
-    shown = asked(parts, remove, "--counted", "--tactics", "execution=interpreted&join=hash")
+    shown = asked(parts, remove, "--counted", "--tactic", "execution=interpreted&join=hash")
     assert "where a.number = 1 (counted 1)" in shown
     assert "3 tuples, 1 pages, " in shown
     done = parts.run("lode", "query", "a.lode", ALL, "--limit", "1", "--timing")
@@ -138,13 +138,13 @@ def test_a_csv_file_of_reals_may_have_large_whole_ones_and_one_of_integers_the_l
     ("content", "wish", "words"),
     [
         ("number\n1\n", "parts=parts.csv", "there is a relation parts already"),
-        ("number\n1\n", "retrieve=other.csv", "has a name of QUEL's"),
-        ("number\n1\n", "other", "write relation=FILE"),
+        ("number\n1\n", "retrieve=other.csv", "a name that QUEL takes"),
+        ("number\n1\n", "other", "write RELATION=FILE"),
         ("number\n1\n", "other=other.txt", "neither .csv nor .parquet"),
         ("number\n1\n", "other=none.csv", "cannot load none.csv: it is not there"),
         ("number\n1\n", "other=folder.csv", "cannot load folder.csv: it is no file"),
         ("number,number\n1,2\n", "other=other.csv", "no attribute can be called 'number'"),
-        ("a,b\n1,\n2,3\n", "other=other.csv", "b is empty in 1 rows"),
+        ("a,b\n1,\n2,3\n", "other=other.csv", "b is empty in 1 row,"),
         ("a\nnan\n1\n-inf\n", "other=other.csv", "a is nan or infinite in 2 rows"),
         ("a\n1\n9223372036854775808\n", "other=other.csv", "a has an integer of more than 8 bytes"),
         ("a\n-9223372036854775809\n", "other=other.csv", "a has an integer of more than 8 bytes"),
@@ -176,9 +176,9 @@ def test_what_cannot_be_opened_or_understood_says_why_and_leaves_nothing(desk: D
         (Exit.INPUT, "no relation", "new.lode", ALL),
         (Exit.INPUT, "line 1, column 1", "new.lode", "(" * 100_000),
         (Exit.INPUT, "line 1, column 1", "new.lode", "\x1b[2J"),
-        (Exit.INPUT, "no tactic", "new.lode", ALL, "--tactics", "speed=high"),
+        (Exit.INPUT, "no tactic", "new.lode", ALL, "--tactic", "speed=high"),
         (Exit.INPUT, "is not a whole number", "new.lode", ALL, "--limit", "few"),
-        (Exit.INPUT, "give the statements", "new.lode"),
+        (Exit.INPUT, "no statements: give them", "new.lode"),
     ):
         done = desk.run("lode", "query", *arguments)
         assert (done.returncode, done.stdout) == (code, ""), done.stderr

@@ -191,7 +191,7 @@ def test_a_file_in_the_way_is_reported(desk: Desk):
             (Exit.INPUT, "tactics lode", "b.lode", "--tactic", "durabilty=full"),
             (Exit.ENGINE, "no lode database", "no.lode"),
             (Exit.ENGINE, "is open already", "a.lode", "--listen", "other"),
-            (Exit.ENGINE, "stop it, or name another", "b.lode", "--listen", at),
+            (Exit.ENGINE, "stop that one, or name another", "b.lode", "--listen", at),
             (Exit.ENGINE, "that file is no socket", "b.lode", "--listen", "file"),
             (Exit.ENGINE, "loopback", "b.lode", "--listen", "0.0.0.0:0"),
         ):

@@ -13,12 +13,10 @@ from loadstone.cli import app
 
 ROOT = get_command(app)
 VERBS = re.compile(
-    r"(Ask|Choose|Clean|Compare|Compress|Continue|Copy|Create|Disable|Draw|End|Fail|Fill|Find"
-    r"|Install|Let|List|Listen|Load|Mark|Measure|Open|Overwrite|Print|Query|Read|Remove|Repeat|Run"
-    r"|Say|Send|Serve|Show|Stop|Store|Switch|Take|Turn|Use|Write)\b"
+    r"(Add|Ask|Choose|Clean|Compare|Compress|Continue|Copy|Count|Create|Disable|Draw|End|Fail"
+    r"|Fill|Find|Install|Let|List|Listen|Load|Mark|Measure|Open|Overwrite|Print|Query|Read"
+    r"|Remove|Repeat|Run|Say|Send|Serve|Show|Stop|Store|Switch|Take|Turn|Use|Write)\b"
 )
-LEFT_TO_LODE = {"serve"}
-"""The server's own options are described beside the server."""
 
 
 def visited(command=ROOT, path=()):
@@ -55,14 +53,22 @@ def test_nothing_is_cut_and_nothing_is_too_wide(path, command, width):
 @pytest.mark.parametrize(("path", "command"), COMMANDS)
 def test_help_reports_what_to_do_and_names_no_type(path, command):
     assert not re.search(r"--[\w-]+ <(list|str|int|float|path|bool)\b", helped(path, 80))
-    if path and path[-1] in LEFT_TO_LODE:
-        return
     assert not path or VERBS.match(command.help), command.help
     for parameter in command.params:
         said = getattr(parameter, "help", None)
         assert said, f"{parameter.name} says nothing"
         assert VERBS.match(said), said
         assert said.endswith((".", '"range of t is …"')), said
+
+
+def test_an_option_is_called_the_same_in_every_command():
+    called = {}
+    for path, command in visited():
+        for option in (one for one in command.params if one.param_type_name == "option"):
+            for name in option.opts:
+                called.setdefault(name, {}).setdefault(frozenset(option.opts), path)
+    apart = {name: ways for name, ways in called.items() if len(ways) > 1}
+    assert not apart
 
 
 @pytest.mark.parametrize("name", SUMMARIES)

@@ -59,14 +59,17 @@ def test_a_catalog_of_hundreds_of_files_is_kept_and_found_again(folder: Path):
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("a.lode", "which is no socket: a database's server listens at its name with -socket"),
+        (
+            "a.lode",
+            "which is no socket: by default it listens at the database's name followed by -socket",
+        ),
         (".", "which is no socket"),
         (LONG, "at most 107 bytes"),
         ("none", "start it (`loadstone lode serve`)"),
         ("127.0.0.1:1", "start it (`loadstone lode serve`)"),
-        ("127.0.0.1:99999", "is neither"),
-        ("example.com:80", "is neither"),
-        ("", "is neither"),
+        ("127.0.0.1:99999", "has no address"),
+        ("example.com:80", "has no address"),
+        ("", "has no address"),
         ("192.0.2.1:80", "loopback"),
     ],
 )
@@ -77,7 +80,7 @@ def test_an_address_without_a_server_says_what_it_is(folder: Path, address: str,
 @pytest.mark.parametrize(
     ("address", "words"),
     [(LONG, "at most 107 bytes"), ("none/socket", "make its folder"), (".", "no socket"),
-     ("127.0.0.1:99999", "is neither")],
+     ("127.0.0.1:99999", "has no address")],
 )  # fmt: skip
 def test_a_place_where_nobody_can_listen_says_why(folder: Path, address: str, words: str):
     with Database("a.lode") as database:

@@ -89,8 +89,8 @@ pub enum LodeError {
     },
     /// A write in a transaction, or to a database, that is for reading.
     #[error(
-        "the transaction or the database is for reading only: begin a transaction for writing, \
-         in a database that is opened for writing"
+        "a read-only transaction, or one of a database opened read-only, cannot write: open the \
+         database for writing, and begin a transaction that writes"
     )]
     ReadOnly,
     /// This transaction was chosen to end a deadlock; it is rolled back.
@@ -135,8 +135,8 @@ pub enum LodeError {
     },
     /// Too many pages are pinned at once: half of the cache is for others.
     #[error(
-        "{pages_max} pages are pinned, half of the cache of {cache_bytes} bytes: let go of some, \
-         or give it more with `cache=`"
+        "{pages_max} pages are pinned, half of the cache of {cache_bytes} bytes: unpin some, or \
+         give it more with `cache=`"
     )]
     PinsFull {
         /// As many as may be.
@@ -145,7 +145,7 @@ pub enum LodeError {
         cache_bytes: u64,
     },
     /// A page is to be changed that is pinned to be read.
-    #[error("page {page} is pinned: let go of it before its transaction changes it")]
+    #[error("page {page} is pinned: unpin it before its transaction changes it")]
     Pinned {
         /// The page.
         page: PageNumber,

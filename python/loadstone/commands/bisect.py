@@ -38,7 +38,7 @@ def bisect(
         str, typer.Option(metavar="NAME", help="Run operations of this benchmark or workload.")
     ] = "wisconsin",
     fail_on: Annotated[
-        str, typer.Option(metavar="SHARE", help="Take differences beyond this share for a change.")
+        str, typer.Option(metavar="SHARE", help="Count a difference beyond this share as a change.")
     ] = "5%",
     form: Annotated[
         str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md or json.")

@@ -15,8 +15,8 @@ def compare(
         tuple[str, str] | None,
         typer.Option(
             metavar="A-VARIANT B-VARIANT",
-            help="Compare these two, of A and of B, or both of A; by default each with itself. An"
-            " engine stands for its variant where there is one.",
+            help="Compare these two: one of A and one of B, or both of A. By default each variant"
+            " with itself. An engine's name is enough where it has one variant.",
         ),
     ] = None,
     fail_on: Annotated[
@@ -35,11 +35,12 @@ def compare(
 ) -> int:
     """Compare two records, or variants of one.
 
-    Each benchmark is compared with itself, and only like cells, on equal terms. Records are only
-    read.
+    Cells are compared that measured one operation of a benchmark at one scale and temperature, on
+    equal terms. Records are only read.
 
     Exit codes: 0 no regression in any cell; 1 a regression; 9 undecided, some cell may be slower; 5
-    nothing could be compared; 6 some cells that both sides planned could not; 2 and 4 an error.
+    nothing could be compared; 6 some cells that both planned could not be compared; 2 and 4 an
+    error.
     """
     import sys
 

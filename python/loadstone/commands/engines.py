@@ -26,10 +26,10 @@ def engines(
 ) -> None:
     """List the engines, and how each is driven.
 
-    An engine is driven by statements, by a client program in Rust or Python, or by both. The lists
-    have its versions and tactics, its counterpart of each storage structure of the papers, and the
-    measures that a client lacks. Where ENGINE@NUMBER stands below a version, other releases can be
-    measured beside it.
+    An engine is driven by statements, by a client program in Rust or Python, or by both. Listed are
+    each engine's version and tactics, its counterpart of each storage structure of the papers, and
+    the measures that a client lacks. Below a version, ENGINE@NUMBER means that other releases of
+    this engine can be measured beside it.
     """
     from loadstone.diagnostics import show_result
 

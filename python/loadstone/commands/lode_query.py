@@ -11,24 +11,27 @@ TEXT_BYTES_MAX = 1 << 20
 File = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="Open this database, or the one in this folder; create a missing file."
+        metavar="FILE", help="Open this database, or the one in this folder; create it if missing."
     ),
 ]
 Tactics = Annotated[
     list[str] | None,
     typer.Option(
-        "--tactics",
+        "--tactic",
         "-t",
         metavar="NAME=VALUE",
-        help="Use these tactics; repeatable, or joined: 'execution=interpreted&join=hash'.",
+        help="Use this tactic; repeatable, or joined: 'execution=interpreted&join=hash'.",
     ),
 ]
 ReadOnly = Annotated[
-    bool, typer.Option("--read-only", help="Read only, beside other processes that do.")
+    bool,
+    typer.Option(
+        "--read-only", help="Open the database read-only: other processes may read it, too."
+    ),
 ]
 Shown = Annotated[
     Literal["table", "csv", "json"],
-    typer.Option("--format", metavar="FORMAT", help="Print rows as table, csv or json."),
+    typer.Option("--format", "-f", metavar="NAME", help="Print rows as a table, csv or json."),
 ]
 Timed = Annotated[bool, typer.Option("--timing", help="Print the time of each statement.")]
 Limit = Annotated[str | None, typer.Option(metavar="N", help="Show at most N rows of each answer.")]
@@ -36,7 +39,7 @@ Loads = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RELATION=FILE",
-        help="Load a new relation from a .csv or .parquet file first; repeatable.",
+        help="Load a new relation from this .csv or .parquet file first; repeatable.",
     ),
 ]
 
@@ -45,22 +48,21 @@ def query(
     file: File,
     text: Annotated[
         str | None,
-        typer.Argument(
-            metavar="QUEL", help="Run these statements, or - for those on standard input."
-        ),
+        typer.Argument(metavar="QUEL", help="Run these statements, or - for those on stdin."),
     ] = None,
     format_: Shown = "table",
     tactics: Tactics = None,
     load: Loads = None,
     limit: Limit = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the plans of the statements; run none of them.")
+        bool, typer.Option("--explain", help="Show the statements' plans; run none of them.")
     ] = False,
     counted: Annotated[
         bool,
         typer.Option(
             "--counted",
-            help="Run the statements, their changes included; show plans with counted rows.",
+            help="Run the statements, changes included; show their plans with the rows that each"
+            " step gave.",
         ),
     ] = False,
     timing: Timed = False,
@@ -68,8 +70,8 @@ def query(
 ) -> None:
     """Run QUEL statements on a lode database.
 
-    Each statement is a transaction of its own; the first that fails ends the command. Rows go to
-    standard output, all else to standard error.
+    Each statement is a transaction of its own. The first that fails ends the command. Rows go to
+    stdout, all else to stderr.
     """
     from loadstone.diagnostics import guarded, say
     from loadstone.errors import InputError
@@ -86,7 +88,7 @@ def query(
         )
     if text is None and not load:
         raise InputError(
-            "give the statements: as an argument, or as - for standard input",
+            "no statements: give them as an argument, or - to read them from stdin",
             hint="loadstone lode query parts.lode 'range of p is parts retrieve (p.all)'",
         )
     source = _source(text)

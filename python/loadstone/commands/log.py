@@ -27,7 +27,7 @@ def log(
         ),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option(metavar="SHARE", help="Take differences beyond this share for a change.")
+        str, typer.Option(metavar="SHARE", help="Count a difference beyond this share as a change.")
     ] = "5%",
     form: Annotated[
         str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md, json or html.")

@@ -21,7 +21,7 @@ All = Annotated[
     ),
 ]
 PlanFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Read these choices from a TOML file.")
+    Path | None, typer.Option(metavar="FILE", help="Read the choices from this TOML file.")
 ]
 Record = Annotated[
     Path | None,

@@ -239,8 +239,8 @@ class Choices:
         Option(
             "--writers",
             "N",
-            "Let N further users write beside those of each --users, who read: the plan needs the"
-            " benchmark's operation for either.",
+            "Add N users who write to those of each --users, who read. The plan must hold an"
+            " operation for readers and one for writers.",
             seldom=True,
             commands=(RUN,),
         ),
@@ -260,7 +260,7 @@ class Choices:
         Option(
             "--budget",
             "",
-            "Measure where the time of each warm or hot cell of the largest scale goes, too.",
+            "Measure, too, where the time of each warm or hot cell of the largest scale goes.",
             seldom=True,
             commands=(RUN,),
         ),
@@ -270,8 +270,8 @@ class Choices:
         Option(
             "--design",
             "NAME",
-            "Measure each switch alone and last (two-ended), one after the other there and back"
-            " (walk), both, or every combination (factorial).",
+            "Measure each switch alone and as the last (two-ended), all of them one after the other"
+            " and back (walk), both, or every combination (factorial).",
             commands=(STUDY,),
         ),
     ] = ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadstone.errors import InputError, LodeError
 from loadstone.lode import Database
+from loadstone.text.numbers import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,8 +26,8 @@ def load(database: Database, wish: str) -> tuple[str, int]:
     relation = name.strip().lower()
     if not file or not _is_name(database, relation):
         raise InputError(
-            f"cannot load {wish!r}: write relation=FILE, where the relation has a name of QUEL's",
-            hint="letters, digits and underscores, and none of the language's own words",
+            f"cannot load {wish!r}: write RELATION=FILE, with a name that QUEL takes",
+            hint="a name has letters, digits and underscores, and is no word of QUEL itself",
         )
     if any(known["name"] == relation for known in database.relations()):
         raise InputError(
@@ -56,7 +57,7 @@ def _read(path: Path) -> "pa.Table":
     if path.suffix not in readers:
         raise InputError(
             f"cannot load {path}: its name ends in neither .csv nor .parquet",
-            hint="give the file such a name",
+            hint="name a CSV file .csv and a Parquet file .parquet",
         )
     if not path.is_file():
         what = "is no file" if path.exists() else "is not there"
@@ -151,15 +152,15 @@ def _type(field: "pa.Field", column: "pa.ChunkedArray", file: str) -> str:
 
     if column.null_count:
         raise InputError(
-            f"{file}: {field.name} is empty in {column.null_count} rows, and a relation cannot hold"
-            " a null",
+            f"{file}: {field.name} is empty in {plural(column.null_count, 'row')}, and a relation"
+            " cannot hold a null",
             hint="fill them, as with 0 or blanks",
         )
     if types.is_floating(field.type) and _any(compute.invert(compute.is_finite(column))):
         count = compute.sum(compute.invert(compute.is_finite(column))).as_py()
         raise InputError(
-            f"{file}: {field.name} is nan or infinite in {count} rows, and a relation holds numbers"
-            " alone",
+            f"{file}: {field.name} is nan or infinite in {plural(count, 'row')}, and a relation"
+            " holds numbers alone",
             hint="leave these rows out, or write numbers",
         )
     if not types.is_string(field.type):

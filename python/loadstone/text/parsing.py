@@ -12,7 +12,8 @@ def whole_number(text: str, what: str) -> int:
     match = re.fullmatch(r"([0-9][0-9_]*)(?:e([0-9]{1,2}))?([kKmMgG]?)", text.strip())
     if match is None:
         raise InputError(
-            f"{what}: {text!r} is not a whole number", hint="write 10000, 10_000, 1e4 or 10k"
+            f"{what}: {text!r} is not a whole number from 0 up",
+            hint="write 10000, 10_000, 1e4 or 10k",
         )
     digits, exponent, factor = match.groups()
     power: int = 10 ** int(exponent or 0)

@@ -1,4 +1,4 @@
-//! What several test programs start from.
+//! The beginning of several test programs.
 
 use std::path::Path;
 

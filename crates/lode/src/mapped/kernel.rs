@@ -109,7 +109,7 @@ fn kernel() -> Result<&'static Kernel> {
     let opened = KERNEL.get_or_init(|| Kernel::open().map_err(|error| error.to_string()));
     opened.as_ref().map_err(|how| LodeError::Tactic {
         what: format!(
-            "detect=kernel is not to be had here ({how}): it needs Linux 6.7, with userfaultfd \
+            "detect=kernel is not available here ({how}): it needs Linux 6.7, with userfaultfd \
              permitted (a container's seccomp profile may forbid it); choose detect=sigsegv"
         ),
     })

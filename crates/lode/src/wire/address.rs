@@ -55,8 +55,8 @@ impl FromStr for Address {
             Ok(address) => Ok(Self::Tcp(address)),
             Err(_) if text.is_empty() || is_like_a_port(text) => {
                 let what = format!(
-                    "is found at a socket's path, or at a port of this machine as 127.0.0.1:4711; \
-                     `{text}` is neither"
+                    "has no address `{text}`: name its socket's path, or a port of this machine \
+                     as 127.0.0.1:4711"
                 );
                 Err(LodeError::Server { what })
             }
@@ -94,23 +94,25 @@ pub(crate) fn unreached(address: &Address, error: &io::Error) -> LodeError {
     };
     let what = match error.kind() {
         _ if file.is_some() => format!(
-            "is not to be found at {address}, which is no socket: a database's server listens at \
-             its name with -socket behind, unless it was reported otherwise"
+            "does not answer at {address}, which is no socket: by default it listens at the \
+             database's name followed by -socket"
         ),
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
-            "is not to be found at {address} ({error}): start it (`loadstone lode serve`), or name \
-             its place"
+            "does not answer at {address} ({error}): start it (`loadstone lode serve`), or name \
+             its address"
         ),
         io::ErrorKind::PermissionDenied => format!(
-            "cannot be reached at {address} ({error}): a socket is its owner's alone, so run as \
+            "cannot be reached at {address} ({error}): a socket is its owner's alone: run as \
              that user"
         ),
-        io::ErrorKind::InvalidInput => format!("is not to be found at {address}: {TOO_LONG}"),
+        io::ErrorKind::InvalidInput => format!("does not answer at {address}: {TOO_LONG}"),
         _ if Errno::from_io_error(error) == Some(Errno::MFILE) => format!(
             "cannot be reached at {address} ({error}): close files or connections of this process, \
              or let it have more of them (`ulimit -n`)"
         ),
-        _ => format!("cannot be reached at {address} ({error}): look whether it runs, try again"),
+        _ => {
+            format!("cannot be reached at {address} ({error}): check that it runs, then try again")
+        }
     };
     LodeError::Server { what }
 }
@@ -148,7 +150,8 @@ impl Listener {
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => LodeError::Server {
                 what: format!(
-                    "cannot listen at {address}, where another does: stop it, or name another place"
+                    "cannot listen at {address}, where another server does: stop that one, or \
+                     name another address"
                 ),
             },
             io::ErrorKind::AlreadyExists => LodeError::Server {
