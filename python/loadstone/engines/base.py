@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.capabilities import Generated, Table
+from loadstone.engines.quoting import quoted
 from loadstone.engines.system import System
 from loadstone.engines.work import Work
 from loadstone.errors import UnsupportedError
@@ -179,4 +180,4 @@ class Engine(System):
 
     def quote(self, name: str) -> str:
         """A table name of ours as it is written in a statement."""
-        return '"' + name.replace('"', '""') + '"'
+        return quoted(name)

@@ -8,6 +8,7 @@ import psycopg
 import pyarrow as pa
 from pyarrow import csv
 
+from loadstone.engines.quoting import quoted
 from loadstone.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _DECIMAL = re.compile(r"decimal\(\d+,\d+\)")
 def fill(connection: Connection, table: "Table", rows: "pa.RecordBatchReader", quote: Quote) -> int:
     """Create a table and fill it, in one transaction: it is then synced, not logged.
     `quote` writes a table's name, with its schema."""
-    columns = ", ".join(f"{_quoted(a.name)} {column_type(a.type)}" for a in table.attributes)
+    columns = ", ".join(f"{quoted(a.name)} {column_type(a.type)}" for a in table.attributes)
     name = quote(table.name)
     options = csv.WriteOptions(include_header=False)
     with connection.transaction(), connection.cursor() as cursor:
@@ -51,23 +52,18 @@ def organise(connection: Connection, table: "Table", quote: Quote) -> None:
     name = quote(table.name)
     if table.key is not None and table.organisation in ("clustered", "hash"):
         method = "hash" if table.organisation == "hash" else "btree"
-        index = _quoted(f"{table.name}.{table.key}")
-        create = f"CREATE INDEX {index} ON {name} USING {method} ({_quoted(table.key)})"
+        index = quoted(f"{table.name}.{table.key}")
+        create = f"CREATE INDEX {index} ON {name} USING {method} ({quoted(table.key)})"
         connection.execute(create.encode())
         if table.organisation == "clustered":
             connection.execute(f"CLUSTER {name} USING {index}".encode())
     if table.primary_key:
-        over = ", ".join(map(_quoted, table.primary_key))
+        over = ", ".join(map(quoted, table.primary_key))
         connection.execute(f"ALTER TABLE {name} ADD PRIMARY KEY ({over})".encode())
     for attributes in table.all_indexes:
-        index = _quoted(".".join((table.name, *attributes)))
-        over = ", ".join(map(_quoted, attributes))
+        index = quoted(".".join((table.name, *attributes)))
+        over = ", ".join(map(quoted, attributes))
         connection.execute(f"CREATE INDEX {index} ON {name} ({over})".encode())
-
-
-def _quoted(name: str) -> str:
-    """A column, or an index, which lies where its table does."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def column_type(type_name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from loadstone.engines import quoting
 from loadstone.engines.ownership import Space, lock_key
 from loadstone.errors import EngineError
 
@@ -95,11 +96,11 @@ class Schema(Space):
     @property
     def quoted(self) -> str:
         """As written in a statement."""
-        return '"' + self.name.replace('"', '""') + '"'
+        return quoting.quoted(self.name)
 
     def member(self, name: str) -> str:
         """A table or an index of ours as written in a statement."""
-        return f"{self.quoted}." + '"' + name.replace('"', '""') + '"'
+        return f"{self.quoted}.{quoting.quoted(name)}"
 
     @property
     def _identifier(self) -> sql.Identifier:

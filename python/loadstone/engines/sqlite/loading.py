@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from loadstone.engines.capabilities import Table
-from loadstone.engines.sqlite.user_file import quoted, transaction
+from loadstone.engines.quoting import quoted
+from loadstone.engines.sqlite.user_file import transaction
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import apsw
 
+from loadstone.engines.quoting import quoted
+
 OF_FILES = ("journal", "page_size")
 """Tactics of a whole file: one of the user's keeps its own."""
 
@@ -67,7 +69,7 @@ def analyze(db: apsw.Connection, table: str, statistics: str) -> None:
     """Gather what is requested of a table, whose name is not quoted here."""
     if statistics == "off":
         return
-    db.execute(f"ANALYZE {_quoted(table)}")
+    db.execute(f"ANALYZE {quoted(table)}")
     if statistics == "stat1" and _exists(db, "sqlite_stat4"):
         db.execute("DELETE FROM sqlite_stat4 WHERE tbl = ?", (table,))
         # The planner has read the samples that are gone.
@@ -117,7 +119,7 @@ def _has_no_rowid(db: apsw.Connection, table: str) -> bool:
 
 
 def _has_rows(db: apsw.Connection, table: str) -> bool:
-    return bool(db.execute(f"SELECT 1 FROM {_quoted(table)} LIMIT 1").fetchall())  # noqa: S608
+    return bool(db.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchall())  # noqa: S608
 
 
 def _counted(db: apsw.Connection, of: str, tables: Sequence[str]) -> bool:
@@ -131,7 +133,3 @@ def _counted(db: apsw.Connection, of: str, tables: Sequence[str]) -> bool:
 def _exists(db: apsw.Connection, table: str) -> bool:
     query = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
     return bool(db.execute(query, (table,)).fetchall())
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 
 from loadstone.engines.ownership import Leftover, Space
+from loadstone.engines.quoting import quoted
 from loadstone.engines.sqlite.pragmas import OF_CONNECTION
 from loadstone.errors import EngineError
 
@@ -289,11 +290,6 @@ def spaces(db: apsw.Connection) -> list[OwnTables]:
     query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
     found = [OwnTables.named(str(row[0])) for row in db.execute(query).fetchall()]
     return [space for space in found if space and space.mark_read(db) is not None]
-
-
-def quoted(name: str) -> str:
-    """A name as it is written in a statement."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _existing(db: apsw.Connection, names: Sequence[str]) -> list[str]:
