@@ -13,8 +13,9 @@ import duckdb
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
-from loadstone.engines.duckdb import optimizers, own_settings
-from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, in_common_words, synced
+from loadstone.engines.duckdb import loading, optimizers, own_settings
+from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
+from loadstone.engines.duckdb.terms import read_back
 from loadstone.engines.setting import settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
@@ -29,22 +30,6 @@ if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
-_TYPES = {
-    "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "float8": "DOUBLE", "bool": "BOOLEAN",
-    "date": "DATE", "timestamp": "TIMESTAMP",
-}  # fmt: skip
-_SETTINGS = (
-    "fsync_mode",
-    "threads",
-    "async_threads",
-    "memory_limit",
-    "checkpoint_threshold",
-    "default_block_size",
-    "preserve_insertion_order",
-    "force_compression",
-    "index_scan_max_count",
-    "index_scan_percentage",
-)
 _HASH_GAP = "DuckDB has no hash organisation; its only indexes are adaptive radix trees"
 
 
@@ -188,41 +173,12 @@ class DuckdbEngine(Engine):
 
     def terms(self) -> Mapping[str, str]:
         """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""
-        wanted = (*_SETTINGS, "max_memory", "disabled_optimizers")
-        names = ", ".join(f"'{name}'" for name in wanted)
-        query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"  # noqa: S608
-        settings = {str(name): str(value) for name, value in self.fetch(query)}
         own = own_settings.read_back(self._open(), settings_of(self.variant))
         return {
-            "version": str(self.fetch("SELECT version()")[0][0]),
-            "isolation": "snapshot",
+            **read_back(self.fetch, index_asked=self.tactic("index")),
             **({TABLES: READ_ONLY} if self.as_it_stands else {}),
-            **in_common_words(
-                settings.get("fsync_mode"),
-                settings.get("memory_limit") or settings["max_memory"],
-                settings["threads"],
-            ),
-            **self._own_words(settings),
             **{SETTING + name: reported for name, reported in own.items()},
-            **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
         }
-
-    def _own_words(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The tactics that are settings of DuckDB's own, and whether there is an index."""
-        ordered = settings["preserve_insertion_order"] == "true"
-        indexed = self.fetch("SELECT count(*) FROM duckdb_indexes()")[0][0] > 0
-        index = {"index": "all" if indexed else "none"}
-        return {
-            "compression": settings["force_compression"].lower(),
-            "preserve_insertion_order": "on" if ordered else "off",
-            **(index if indexed or self.tactic("index") == "none" else {}),
-            **optimizers.read_back(settings["disabled_optimizers"], TACTICS, self._optimizers()),
-        }
-
-    def _optimizers(self) -> frozenset[str]:
-        """Those that this release has."""
-        rows = self.fetch("SELECT name FROM duckdb_optimizers()")
-        return frozenset(str(row[0]) for row in rows)
 
     def tables(self) -> Sequence[str]:
         """All tables of the file."""
@@ -233,33 +189,14 @@ class DuckdbEngine(Engine):
         """INSERT ... SELECT straight from the Arrow stream; sorted on the key where clustered."""
         if table.organisation == "hash":
             raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
-        db = self._open()
-        quoted = self.quote(table.name)
-        columns = ", ".join(f"{self.quote(a.name)} {_type(a.type)}" for a in table.attributes)
-        if table.primary_key:
-            columns += f", PRIMARY KEY ({', '.join(map(self.quote, table.primary_key))})"
-        order = ""
-        if table.organisation == "clustered" and table.key is not None:
-            key = [table.key] + ([table.tiebreaker] if table.tiebreaker else [])
-            order = " ORDER BY " + ", ".join(self.quote(name) for name in key)
         with _errors():
-            db.register("loadstone_rows", rows)
-            db.execute("SET preserve_insertion_order = true")  # a heap is in the order of its rows
-            try:
-                with _transaction(db):
-                    db.execute(f"DROP TABLE IF EXISTS {quoted}")
-                    db.execute(f"CREATE TABLE {quoted} ({columns})")
-                    insert = f"INSERT INTO {quoted} SELECT * FROM loadstone_rows{order}"  # noqa: S608
-                    loaded = int(_first(db.execute(insert)))
-                    for attributes in table.all_indexes if self.tactic("index") == "all" else ():
-                        index = self.quote(".".join((table.name, *attributes)))
-                        over = ", ".join(map(self.quote, attributes))
-                        db.execute(f"CREATE INDEX {index} ON {quoted} ({over})")
-            finally:
-                db.unregister("loadstone_rows")
-                kept = self._of_session()["preserve_insertion_order"]
-                db.execute(f"SET preserve_insertion_order = {kept}")
-        return loaded
+            return loading.fill(
+                self._open(),
+                table,
+                rows,
+                indexed=self.tactic("index") == "all",
+                ordered=self._of_session()["preserve_insertion_order"],
+            )
 
     def settle(self, tables: Sequence[str]) -> None:
         """ANALYZE each table, then checkpoint."""
@@ -432,30 +369,9 @@ class DuckdbEngine(Engine):
         return self._connection
 
 
-def _type(name: str) -> str:
-    """DuckDB's name of an attribute's type: of a decimal the same."""
-    return _TYPES.get(name, name if name.startswith("decimal(") else "VARCHAR")
-
-
 def _written(value: object) -> str:
     """A value as DuckDB reads one."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _first(result: duckdb.DuckDBPyConnection) -> Any:
-    row = result.fetchone()
-    return row[0] if row else 0
-
-
-@contextmanager
-def _transaction(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    db.execute("BEGIN")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 @contextmanager
