@@ -46,7 +46,7 @@ impl Shared {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        // `Changes` has been reported, and every operation asks it.
+        // `Changes` has noted a failure, and every operation asks it.
         let _ = self.make_checkpoint();
     }
 
@@ -81,8 +81,8 @@ impl Shared {
         let log = self.changes.log();
         // Before a page is written, because of the transactions that run now something may be
         // logged meanwhile that takes it back. All that it logs must be read then, from its
-        // beginning to its end, which may be close: it may have been reported that it is committed
-        // when the pages are there.
+        // beginning to its end, which may be close: its writer may know that it is committed when
+        // the pages are there.
         let writers = self.active.writers();
         // Whatever was logged before this is in pages that are written now.
         let start = log.end();

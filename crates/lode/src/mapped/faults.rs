@@ -271,7 +271,7 @@ fn open_in(slot: &Slot, start: usize, pages: usize, at: usize) -> bool {
 
 fn make_writable(start: usize, bytes: usize) -> bool {
     let open = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: pages of an area, of which the program has been reported that it may store there.
+    // SAFETY: pages of an area, of which the program knows that it may store there.
     unsafe { libc::mprotect(start as *mut libc::c_void, bytes, open) == 0 }
 }
 

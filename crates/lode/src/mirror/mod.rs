@@ -5,7 +5,7 @@
 //! ```text
 //! state      what a copy says of both, in its own file
 //! decision   which copies may be read, by what they say
-//! pair       who is in step while they are open, and what is reported to whom when that changes
+//! pair       who is in step while they are open, and what callers hear when that changes
 //! gate       no write touches a range while it is copied
 //! disk       one file of both: the door through which volume and log are reached
 //! copying    one copy filled from the other, while others write

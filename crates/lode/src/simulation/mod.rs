@@ -8,7 +8,7 @@
 //! disk          a call of the disk begins and ends, and others run in between
 //! history       an open database under drawn tactics, its crashes, and what is found after them
 //! worker        what the threads do there
-//! model         who had been reported what, and so what may be found afterwards
+//! model         what each writer knows, and so what may be found afterwards
 //! ```
 //!
 //! `LODE_HISTORIES=n` plays so many, `LODE_SEED=n` begins there, and both together play one again.

@@ -81,7 +81,7 @@ pub(super) enum Stage {
     Open,
     /// It has asked, and was not answered.
     Asked,
-    /// It was reported that it is committed.
+    /// Its writer knows that it is committed.
     Reported,
     /// The same, and no crash may take it back.
     Durable,

@@ -6,7 +6,7 @@ named_tactic! {
     /// **What it does.** Chooses what happens to pages that were free before a transaction: those
     /// of a relation that it loads, of an index that it builds, of a file that it makes longer.
     /// With `logged`, what they become is logged like any change. With `unlogged`, the log
-    /// is reported their numbers only; at commit they are written to their places, the volume is
+    /// gets their numbers only; at commit they are written to their places, the volume is
     /// synced, and the commit record follows. A transaction of few such pages (fewer than 16, or
     /// than an eighth of a small cache, and none written for lack of room) logs them all the same.
     /// **What it buys.** A load writes each page once: not to the log, not again as the image

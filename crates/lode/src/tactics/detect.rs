@@ -19,17 +19,17 @@ named_tactic! {
     /// `sigsegv`: a fault, a signal and a system call for the first store to each page, and two of
     /// the mappings that the system allows a process (`vm.max_map_count`); where a quarter of these
     /// is used up, or the system refuses, an area is opened as a whole and compared at the commit.
-    /// `kernel`: a fault for each page, a scan of the area at the commit. A system call that is
-    /// reported to write into a mapped page that is still protected fails with EFAULT under
-    /// `sigsegv`.
+    /// `kernel`: a fault for each page, a scan of the area at the commit. A system call that
+    /// writes into a mapped page fails with EFAULT under `sigsegv` while the page is
+    /// protected.
     /// **What a crash can lose.** Nothing: what was stored and not committed was never in the
     /// database.
     /// **Do not combine with.** `sigsegv` and `kernel` with `log=set-range`, which is refused: no
     /// page fault says a range. `sigsegv` needs an x86-64 processor, and its handler to be the
     /// process's last: one that is installed later (Python's `faulthandler.enable()`) makes the
     /// next mapping fail with a message, one that is installed before gets all other faults.
-    /// `kernel` needs Linux 6.7 and the permission for `userfaultfd`, which opening tries. Huge
-    /// pages are requested none of this: `hugepages` concerns the cache alone.
+    /// `kernel` needs Linux 6.7 and the permission for `userfaultfd`, which opening tries. Mapped
+    /// pages are never huge: `hugepages` concerns the cache alone.
     /// **Source.** Saito and Bershad, USENIX 1998, where signals and `mprotect` are the Digital
     /// UNIX version and the kernel's own handler the one in SPIN; Appel and Li, "Virtual Memory
     /// Primitives for User Programs", ASPLOS 1991.

@@ -6,7 +6,7 @@ named_tactic! {
     /// **What it does.** Chooses whether reads and writes pass through the operating system's
     /// cache (`buffered`) or go to the device (`direct`, `O_DIRECT`).
     /// **What it buys.** `buffered`: a page that the engine dropped may still be in memory, and the
-    /// system reads ahead. `direct`: what is read is what the device was requested, memory
+    /// system reads ahead. `direct`: the device reads what the engine asks for, memory
     /// holds each page once, and the cap of `cache` is the truth.
     /// **What it costs.** `buffered`: a copy for each page read, and memory that `cache` does not
     /// count. `direct`: each miss waits for the device, unless `readahead` brought the page.

@@ -15,7 +15,7 @@ named_tactic! {
     /// another syncs. `none`: a commit costs no device time.
     /// **What it costs.** `full`: one sync of the device a commit, less where writers share one.
     /// `group`: the same for a single user; a reader may see what is not durable yet (its writer
-    /// has not been reported that it committed, and nothing that is later becomes durable before
+    /// does not know yet that it committed, and nothing that is later becomes durable before
     /// it). `none`: see the next.
     /// **What a crash can lose.** `full` and `group`: no transaction whose commit returned. `none`:
     /// the last transactions, also those whose commit returned; what is left is as after one of the

@@ -6,11 +6,11 @@ named_tactic! {
     /// **What it does.** Chooses what a transaction locks until its end. `database`: the whole
     /// database, at its first operation, shared for a transaction that reads and exclusive for
     /// one that writes. `relation`: each file (a heap, an index) when its first page is read
-    /// (shared) or changed (exclusive), and pages of no file, which report where room is, by
+    /// (shared) or changed (exclusive), and pages of no file, which hold the free space, by
     /// themselves. `page`: each page when it is first read or changed.
-    /// Transactions wait in the order of asking, but one that requests more of what it holds goes
-    /// first; where some wait for each other in a circle, the youngest is rolled back with an
-    /// error.
+    /// Transactions wait in the order in which they asked, but one that holds the lock and wants
+    /// more of it goes first; where some wait for each other in a circle, the youngest is rolled
+    /// back with an error.
     /// **What it buys.** `database`: nothing is paid per page, and no deadlock is possible.
     /// `relation`: transactions that touch different relations run side by side, with as many
     /// entries in the lock table as files are touched. `page`: so do those that touch different

@@ -1,5 +1,5 @@
 //! Every page of a database overwritten with zeros, one at a time: a page that is in use is never
-//! all zeros, so a reader that comes to it is reported which is damaged: nothing is missing
+//! all zeros, so a reader that comes to it hears which is damaged: nothing is missing
 //! silently.
 
 use std::sync::Arc;

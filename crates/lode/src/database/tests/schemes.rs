@@ -279,7 +279,7 @@ fn undo_records(database: &Database) -> usize {
     records.filter(|record| is_undo(&record.as_ref().unwrap().body)).count()
 }
 
-/// After a crash before the commit nothing is taken back where the log has been reported nothing:
+/// After a crash before the commit nothing is taken back where the log got nothing:
 /// of set-range and page-diff with room for all. Page-grain has undone from the log what it said.
 #[test]
 fn after_a_crash_before_the_commit_undo_is_done_by_who_logged_it() {
