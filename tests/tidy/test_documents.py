@@ -142,6 +142,37 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+# --- names in code ------------------------------------------------------------------------------
+
+FOR_DEVELOPERS = ("ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md")
+NAME_IN = re.compile(r"`([\w.:]+)`\s+(?:in|of)\s+`([\w/.-]+\.(?:py|rs|pyi|toml))`")
+NAME = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z]+[A-Z]\w+|\w+(?:::\w+)+|[A-Z]{4,}")
+
+
+def missing_names(texts: Mapping[str, str]) -> list[str]:
+    """Names of functions, types and constants in what developers read. A name of another thing that
+    a document meant is not seen, nor one of a single lower-case word."""
+    code = "\n".join(
+        text
+        for path, text in texts.items()
+        if PurePosixPath(path).suffix in {".py", ".pyi", ".rs", ".toml"} or path == "Makefile"
+    )
+    words = set(re.findall(r"\w+", code))
+    complaints = []
+    for path in FOR_DEVELOPERS:
+        text = prose(texts.get(path, ""))
+        for span in SPAN.findall(text):
+            name = re.split(r"::|=", span)[-1]
+            if NAME.fullmatch(span) and name not in words:
+                complaints.append(f"{path}: names `{span}`, which no code does")
+        for name, file in NAME_IN.findall(text):
+            there = [body for known, body in texts.items() if known == file]
+            last = re.split(r"::|\.", name)[-1]
+            if there and not re.search(rf"\b{re.escape(last)}\b", there[0]):
+                complaints.append(f"{path}: names `{name}` in {file}, which has none")
+    return complaints
+
+
 # --- make and loadstone -----------------------------------------------------------------------
 
 
@@ -211,7 +242,9 @@ def commands() -> Commands:
 # --- the repository, and proof that each check can fail -----------------------------------------
 
 
-@pytest.mark.parametrize("check", [missing_paths, missing_documents, missing_targets])
+@pytest.mark.parametrize(
+    "check", [missing_paths, missing_documents, missing_targets, missing_names]
+)
 def test_names_in_documents_exist(check, texts):
     complaints = check(texts)
     assert not complaints, "\n".join(complaints)
@@ -293,3 +326,26 @@ def test_no_text_cites_a_part_of_a_section_of_the_paper_of_1992(texts):
     lines = {path: " ".join(text.split()) for path, text in texts.items()}
     own = "tests/tidy/test_documents.py"
     assert not [path for path, text in lines.items() if path != own and CITED.search(text)]
+
+
+CODE = {"a.py": "def a_thing() -> None:\n    OTHER = 1\n", "b.rs": "fn walk() {}\n"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["as `no_such_thing` does", "`NoSuchThing`", "`NOSUCH`", "`Driver::runs`", "`OTHER` in `b.rs`"],
+)
+def test_a_name_that_no_code_has_is_seen(said):
+    assert len(missing_names({**CODE, "STYLE.md": said})) == 1
+
+
+@pytest.mark.parametrize("said", ["`a_thing`", "`Driver::walk`", "`OTHER` in `a.py`", "`word`"])
+def test_a_name_that_code_has_is_left_alone(said):
+    assert missing_names({**CODE, "STYLE.md": said}) == []
+
+
+def test_the_changes_say_the_schema_that_records_have(texts):
+    from loadstone.record.schema import SCHEMA_VERSION
+
+    newest = texts["CHANGELOG.md"].split("\n## ")[1]
+    assert re.findall(r"Records have schema (\d+)", newest) == [str(SCHEMA_VERSION)]
