@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from loadstone.benchmarks.base import Benchmark
+    from loadstone.benchmarks.operation import Operation
 
+COLD = "cold"
+"""Said among an operation's presets, and none: the default preset measures it cold, too."""
 WIDE_COLUMNS = 110
 """From this width on there is room for an operation's design and presets."""
 
@@ -110,7 +113,8 @@ def _described(benchmark: "Benchmark", edition: str | None) -> dict[str, Any]:
                     "group": item.group,
                     "query": item.query,
                     "design": item.design,
-                    "presets": sorted(item.presets),
+                    "presets": sorted(item.presets - {COLD}),
+                    "cold_by_default": COLD in item.presets,
                 }
                 for item in benchmark.operations(one, _scale(benchmark, one))
             ]
@@ -153,9 +157,15 @@ def _operations(benchmark: "Benchmark", edition: str, *, wide: bool) -> "Table":
         if operation.group != group:
             table.add_section()
             group = operation.group
-        more = (operation.design, " ".join(sorted(operation.presets))) if wide else ()
+        more = (operation.design, _presets(operation)) if wide else ()
         table.add_row(operation.name, operation.query, operation.title, *more)
     return table
+
+
+def _presets(operation: "Operation") -> str:
+    """The presets that name it, and whether the default one measures it cold, too."""
+    named = sorted(operation.presets - {COLD})
+    return ", ".join([*named, *(["default: cold, too"] if COLD in operation.presets else [])])
 
 
 def _scale(benchmark: "Benchmark", edition: str) -> int:

@@ -17,7 +17,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, whic
 All = Annotated[
     bool,
     typer.Option(
-        "--all", help="Run the quick preset of every benchmark into one record and one page."
+        "--all", help="Run every benchmark's quick preset, if it has one, into one record and page."
     ),
 ]
 PlanFile = Annotated[

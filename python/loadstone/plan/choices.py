@@ -117,7 +117,10 @@ class Choices:
     preset: Annotated[
         str,
         Option(
-            "--preset", "NAME", "Choose the operations: default, quick or full.", commands=(RUN,)
+            "--preset",
+            "NAME",
+            "Choose the operations: default, quick, full or study.",
+            commands=(RUN,),
         ),
     ] = "default"
     repeat: Annotated[

@@ -155,9 +155,10 @@ def _study(
     """The plan of a study: the combinations of one variant's switches, the base twice, and the
     harness overhead."""
     if len(parsed) != 1:
+        engines = dict.fromkeys(variant.engine for variant, _ in parsed)
         raise InputError(
             f"a study switches the tactics of one engine, not of {len(parsed)}",
-            hint="name one: --on postgresql",
+            hint=f"name one: --on {' or '.join(engines)}",
         )
     base, engine = parsed[0]
     study, variants = study_of(base, engine, choices.vary, choices.design)
