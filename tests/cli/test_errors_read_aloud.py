@@ -10,9 +10,9 @@ from desk import Desk
     [
         (("run", "--repeat", "x"), "'--repeat': no whole number", "Input should be"),
         (("run", "--repeat", "0"), "--repeat must be between 1 and 100,000, not 0", "command line"),
-        (("run", "--rate", "-1"), "--rate must be above 0", "rate_per_s"),
-        (("run", "--time-limit", "0"), "--time-limit must be above 0", "time_limit_s"),
-        (("run", "--loop-seconds", "0"), "--loop-seconds must be above 0", "loop_s"),
+        (("run", "--rate", "-1"), "--rate must be more than 0", "rate_per_s"),
+        (("run", "--time-limit", "0"), "--time-limit must be more than 0", "time_limit_s"),
+        (("run", "--loop-seconds", "0"), "--loop-seconds must be more than 0", "loop_s"),
         (
             ("run", "--temperature", "luke"),
             "--temperature must be one of warm, cold, hot",

@@ -225,8 +225,8 @@ def test_the_plan_file_of_a_record_plans_the_same(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("wisconsin",), "benchmark is a choice of one benchmark"),
-        (("--rows", "100"), "rows is a choice of one benchmark"),
+        (("wisconsin",), "benchmark is for one alone"),
+        (("--rows", "100"), "rows is for one alone"),
         (("--on", "memory?x=1"), "no benchmark fits"),
     ],
 )

@@ -169,8 +169,8 @@ def test_a_mix_that_cannot_be_is_refused(operations, values, message):
         ({"users": [0]}, "users must be between 1 and 256, not 0"),
         ({"users": [257]}, "users must be between 1 and 256"),
         ({"users": ["8"]}, "users must be"),
-        ({"rate_per_s": 0.0}, "rate_per_s must be above 0"),
-        ({"loop_s": 1e9}, "loop_s must be above 0, to 300"),
+        ({"rate_per_s": 0.0}, "rate_per_s must be more than 0"),
+        ({"loop_s": 1e9}, "loop_s must be more than 0 and at most 300"),
     ],
 )
 def test_bounds(chosen, message):

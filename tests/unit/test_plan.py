@@ -108,10 +108,11 @@ def test_a_variant_named_twice_is_refused():
     ("text", "message"),
     [
         ("repat = 3", "unknown choice repat"),
+        ("[idm]\nrows = [100]", "only a plan for --all has such tables"),
         ("repeat = 'many'", "repeat must be a whole number, not 'many'"),
         ("rows = ['1e5']", "rows must be a whole number, not '1e5'"),
         ("temperature = ['tepid']", "temperature must be one of warm, cold, hot, not 'tepid'"),
-        ("time_limit_s = 0", "time_limit_s must be above 0"),
+        ("time_limit_s = 0", "time_limit_s must be more than 0"),
         ("repeat = 0", "between 1 and"),
         ("seed = true", "seed must be a whole number, not true"),
         ("= 3", "not a TOML file"),

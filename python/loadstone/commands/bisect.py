@@ -58,7 +58,8 @@ def bisect(
     cache. Without --operation or --sql: the quick preset's operations.
 
     Exit codes: 0 no step is slower; 1 a release is slower than the one before; 9 undecided; 5
-    nothing could be compared; 6 some steps could not; 2, 3 and 4 an error; 130 interrupted.
+    nothing could be compared; 6 some steps could not be compared; 2, 3 and 4 an error; 130
+    interrupted.
     """
     from loadstone import registry
     from loadstone.diagnostics import Exit, say, show_result

@@ -66,7 +66,7 @@ def refuse_own(common: Mapping[str, Any], source: str) -> None:
     for name in OWN:
         if common.get(name) not in (None, "", (), []):
             raise InputError(
-                f"{source}: {name} is a choice of one benchmark, and {FOR_ALL} runs every one",
+                f"{source}: {FOR_ALL} runs several benchmarks, and {name} is for one alone",
                 hint=f"leave out {FOR_ALL}, or {name}",
             )
 

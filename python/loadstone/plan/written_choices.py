@@ -45,6 +45,11 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
             )
         from difflib import get_close_matches
 
+        if isinstance(data[unknown[0]], Mapping):
+            raise InputError(
+                f"{source}: unknown choice {unknown[0]}; only a plan for --all has such tables",
+                hint="add --all to run one",
+            )
         near = get_close_matches(unknown[0], hints, n=3, cutoff=0.6)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
         known = ", ".join(sorted(hints))

@@ -137,7 +137,9 @@ class _Source:
         by_cell = "cell_id" in row and name != "cell"
         known, key = (self.of_cell, "cell_id") if by_cell else (self.of_session, "session_id")
         if row[key] not in known:
-            raise RecordError(f"its table {name} has a row of {key} {shown(row[key])}, and no such")
+            raise RecordError(
+                f"its table {name} has a row of {key} {shown(row[key])}, which is absent"
+            )
         return known[row[key]]
 
 
@@ -153,7 +155,7 @@ def _chapters(connection: sqlite3.Connection, version: int) -> Iterator[_Source]
         raise RecordError("its benchmarks are of several runs")
     of_session = dict(_checked(connection, "session", "session_id", "chapter"))
     if unknown := set(of_session.values()) - set(numbers):
-        raise RecordError(f"a session is of chapter {shown(min(unknown))}, and no such")
+        raise RecordError(f"a session is of chapter {shown(min(unknown))}, which is absent")
     cells = _checked(connection, "cell", "cell_id", "session_id")
     of_cell = {cell: of_session.get(session) for cell, session in cells}
     for number in numbers or [0]:

@@ -47,8 +47,8 @@ class Within:
         """As a message says it."""
         if not self.above and not self.below:
             return f"between {self.low:,} and {self.high:,}"
-        low = f"above {self.low:,}" if self.above else f"from {self.low:,}"
-        return f"{low}, to {'below ' if self.below else ''}{self.high:,}"
+        low = f"more than {self.low:,}" if self.above else f"at least {self.low:,}"
+        return f"{low} and {'less than' if self.below else 'at most'} {self.high:,}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

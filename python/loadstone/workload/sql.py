@@ -64,7 +64,7 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
         )
     if (mark := tree.find(exp.Placeholder, exp.Parameter)) is not None:
         raise InputError(
-            f"{where} has {mark.sql()[:60]}, and no such parameter",
+            f"{where} uses {mark.sql()[:60]}, which is no parameter of it",
             hint=_hint(where, _PARAMETER),
         )
     inner = (one for one in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into))
