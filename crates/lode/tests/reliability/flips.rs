@@ -19,8 +19,8 @@ use crate::operations::{Operator, commit_some};
 use crate::random::show;
 use crate::reading::{is_damage, read_and_check};
 
-/// In the default run, so many bytes are skipped: a prime number, so that all fields have their
-/// turn. The header of each page is never skipped.
+/// In the default run, so many bytes are skipped: a prime number, so that no field is always
+/// skipped. The header of each page never is.
 const STRIDE: usize = 509;
 
 const TACTICS: &str = "cache=262144&checkpoint=262144&extent=4&swizzle=on";
