@@ -1,5 +1,9 @@
 """A report prints figures and computes none: no quotient, sum, logarithm or rank of what was
-measured, and no threshold that a figure is held against. `analysis/` does that."""
+measured, and no threshold that a figure is held against. `analysis/` does that.
+
+Not seen: a sum of two figures by `+`, which is how texts are joined, the least or greatest of a
+few by `min` and `max`, and arithmetic of names alone.
+"""
 
 import ast
 import re
@@ -13,6 +17,7 @@ DRAWN = ("axis", "charts", "drawing", "enhancement_chart", "history_page",
          "over_time_chart", "page_room", "screen", "shades", "users_chart")  # fmt: skip
 """The modules that turn figures into pixels, characters and shades, or say how much fits a page:
 there arithmetic is drawing."""
+ARITHMETIC = ast.Div | ast.FloorDiv | ast.Mod | ast.Mult | ast.Sub | ast.Pow
 RANKED = ("sorted", "sort", "nlargest", "nsmallest")
 COUNTED = (ast.Compare, ast.BoolOp, ast.Constant)
 UNITS = ("NS_PER_S", "NS_PER_MS", "ns")
@@ -50,6 +55,11 @@ def _is_text(node: ast.AST) -> bool:
     )
 
 
+def _textual(node: ast.AST) -> bool:
+    """A text, or the lines of one."""
+    return any(_is_text(one) or isinstance(one, ast.List) for one in ast.walk(node))
+
+
 def _constant(node: ast.AST) -> bool:
     """A number, or a name in capitals."""
     if isinstance(node, ast.Constant):
@@ -58,7 +68,7 @@ def _constant(node: ast.AST) -> bool:
 
 
 def _computed(node: ast.AST) -> str:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Mult | ast.Sub | ast.Pow):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ARITHMETIC):
         if _unit(node.left) or _unit(node.right):
             return ""
         if _is_text(node.left):
@@ -66,6 +76,8 @@ def _computed(node: ast.AST) -> str:
         quotient = isinstance(node.op, ast.Div)
         figures = _figures(node.left) or _figures(node.right)
         return "computes with a figure" if quotient or figures else ""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ARITHMETIC):
+        return "adds up figures" if _figures(node.value) and not _textual(node.value) else ""
     if _calls(node, "sum", "fsum", "fmean", "mean", "median"):
         return "sums figures" if any(_figures(_summand(one)) for one in node.args) else ""
     if _calls(node, *RANKED):
@@ -137,6 +149,9 @@ def test_a_report_computes_nothing(texts):
         "def f(one):\n    return one.share < 0.01\n",
         "def f(share):\n    return abs(share) < SEEN_MIN\n",
         "def f(a, b):\n    return a / b\n",
+        "def f(a, b):\n    return a.value // b.value\n",
+        "def f(a):\n    return a.value % 10\n",
+        "def f(rows):\n    total = 0\n    for row in rows:\n        total += row.share\n",
         "from math import log\n",
     ],
 )
@@ -151,6 +166,7 @@ def test_a_computed_figure_is_seen(text):
         "def f(rows):\n    return rows[: len(rows) - 1]\n",
         "def f(rows):\n    return sum(row.status == 'ok' for row in rows)\n",
         "def f(one):\n    return len(one.rows) > ROWS_MAX\n",
+        "def f(one, lines):\n    lines += [one.name]\n    lines += f'{one.name}'\n",
     ],
 )
 def test_units_and_counts_are_no_figures(text):

@@ -220,8 +220,8 @@ def _failures(whole: Summary) -> list[str]:
     for kind, reasons in kinds(figure.reason for figure in failed).items():
         own = [figure.cell for figure in failed if kind_of(figure.reason) == kind]
         cell = own[0]
-        where = f"{cell.operation} on {cell.variant}, {number(cell.rows)} {whole.words.scale}, "
-        where += cell.temperature
+        scale = f"{number(cell.rows)} {whole.words.scale}"
+        where = f"{cell.operation} on {cell.variant}, {scale}, {cell.temperature}"
         if len(own) > 1:
             where = f"{plural(len(own), 'cell')} failed, the first {where}"
         said.append(f"{where}: {one_line(together(reasons), 160)}")
