@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import FrameType
 
 from loadstone.diagnostics import ENDINGS, Exit, guarded
+from loadstone.interruption import interrupt, unraisable
 
 
 def main() -> None:
@@ -18,6 +19,7 @@ def main() -> None:
         # A program that ignores a signal (nohup, a shell's background job) goes on to ignore it.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _heard)
+    sys.unraisablehook = unraisable
     code: int = Exit.INTERRUPTED
     # One that comes while another is reported: without a handler of ours Python would end as if by
     # SIGINT, whatever came.
@@ -35,7 +37,7 @@ def main() -> None:
 
 def _heard(number: int, frame: FrameType | None) -> None:
     del number, frame
-    raise KeyboardInterrupt
+    interrupt()
 
 
 def _imported() -> int:

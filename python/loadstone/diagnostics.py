@@ -32,6 +32,7 @@ from loadstone.errors import (
     TimeLimitError,
     WorkerDiedError,
 )
+from loadstone.interruption import Recognised
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -255,7 +256,8 @@ def guarded(action: Callable[[], int]) -> int:
     """Run a command; return its own code, or report the error that ended it and return that error's
     code."""
     try:
-        return action()
+        with Recognised():
+            return action()
     except LoadstoneError as error:
         say_error(error)
         return exit_of(error)

@@ -118,7 +118,8 @@ def test_the_command_line_starts_without_engines(code):
 OURS_FOR_HELP = {
     "loadstone", "loadstone.__main__", "loadstone.cli", "loadstone.control_characters",
     "loadstone.diagnostics",
-    "loadstone.errors", "loadstone.plan", "loadstone.plan.earlier_names", "loadstone.secret",
+    "loadstone.errors", "loadstone.interruption", "loadstone.plan", "loadstone.plan.earlier_names",
+    "loadstone.secret",
 }  # fmt: skip
 """Of ours, the modules that the program's own help imports; each of the others would take time."""
 

@@ -9,10 +9,10 @@ import pytest
 from test_imports import PACKAGE, imports, package_files, within
 
 ROOMS = (
-    "errors", "control_characters", "secret", "owner", "diagnostics", "text", "lode", "shell",
-    "plan", "record", "statistics", "engines", "quel", "benchmarks", "workload", "protocol",
-    "machine", "clients", "analysis", "report", "registry", "planning", "worker", "run", "api",
-    "pytest_plugin", "doctor", "commands", "cli", "__main__",
+    "errors", "control_characters", "secret", "owner", "interruption", "diagnostics", "text",
+    "lode", "shell", "plan", "record", "statistics", "engines", "quel", "benchmarks", "workload",
+    "protocol", "machine", "clients", "analysis", "report", "registry", "planning", "worker",
+    "run", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__",
 )  # fmt: skip
 """Lowest first."""
 APART = (

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from loadstone import cli
+from loadstone import cli, interruption
 from loadstone.diagnostics import Exit, guarded
 from loadstone.run import planned as planning
 from loadstone.run.interrupts import Interrupts
@@ -51,9 +51,11 @@ def test_a_signal_is_heard_in_the_second_benchmark_as_in_the_first():
         os.kill(os.getpid(), signal.SIGTERM)  # nothing is measured: it waits
         with pytest.raises(KeyboardInterrupt):
             interrupts.measuring()
+        interruption.dealt_with()
     with Interrupts() as interrupts:
         with interrupts.removing():
             pass
         interrupts.measuring()
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
+        interruption.dealt_with()

@@ -9,15 +9,17 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
+from loadstone import interruption
 from loadstone.diagnostics import ENDINGS
 
 
 class Interrupts:
     """A context in which the signals raise `KeyboardInterrupt`: once while something is measured,
-    and once more while its data is removed."""
+    and once more while its data is removed. So they leave it, also where C code wrapped that in an
+    error of its own."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -34,9 +36,15 @@ class Interrupts:
                     self._before[number] = signal.signal(number, self._heard)
         return self
 
-    def __exit__(self, *reason: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
+        interruption.Recognised().__exit__(kind, error, trace)
 
     def measuring(self) -> None:
         """Something is measured again, after data was removed: the first signal raises, also one
@@ -44,7 +52,7 @@ class Interrupts:
         self._raises_at = 1
         if self._count >= self._raises_at:
             self._raises_at = 0
-            raise KeyboardInterrupt
+            interruption.interrupt()
 
     @contextmanager
     def removing(self) -> Iterator[None]:
@@ -52,7 +60,7 @@ class Interrupts:
         self._raises_at = 2
         try:
             if self._count >= self._raises_at:
-                raise KeyboardInterrupt
+                interruption.interrupt()
             yield
         finally:
             self._raises_at = 0
@@ -62,4 +70,4 @@ class Interrupts:
         self._count += 1
         if self._raises_at and self._count >= self._raises_at:
             self._raises_at = 0
-            raise KeyboardInterrupt
+            interruption.interrupt()

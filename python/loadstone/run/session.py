@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadstone import __version__, registry
+from loadstone import __version__, interruption, registry
 from loadstone._core import clock_ns
 from loadstone.analysis.study import has_undisturbed_effect
 from loadstone.diagnostics import Exit, exit_of, masked, say, say_error
@@ -210,7 +210,12 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
     total = len(due.cells) + sum(map(len, disturbed))
     shown = StudyProgress if planned.plan.study is not None else Progress
     progress = shown(planned.plan, planned.benchmark.presentation(), total)
-    listener = ProgressListener(progress.on_status, progress.on_result)
+
+    def on_status(text: str) -> None:
+        interruption.check()
+        progress.on_status(text)
+
+    listener = ProgressListener(on_status, progress.on_result)
     if isinstance(progress, StudyProgress):
         listener.on_effects = progress.on_effects
     runner = Runner(
@@ -221,11 +226,12 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
     ended = Ended("failed")
     recorder: Recorder | None = None
     try:
-        interrupts.measuring()
-        progress.open()
-        runner.open()
-        recorder = due.record()
-        runner.run(recorder)
+        with interruption.Recognised():
+            interrupts.measuring()
+            progress.open()
+            runner.open()
+            recorder = due.record()
+            runner.run(recorder)
         ended.outcome = "complete"
     except KeyboardInterrupt:
         if recorder is None and not due.begun:
@@ -265,7 +271,7 @@ def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[s
     """End all workers, in good order unless the user interrupts again. Returns messages about
     leftovers."""
     try:
-        with interrupts.removing():
+        with interruption.Recognised(), interrupts.removing():
             progress.close()
             return runner.close()
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from loadstone.diagnostics import Exit, guarded, put, say
 from loadstone.errors import InputError
+from loadstone.interruption import dealt_with
 from loadstone.lode import QueryError
 from loadstone.shell import opening, relations
 from loadstone.shell.lines import Given, Lines
@@ -82,6 +83,7 @@ class Monitor:
             self._forget()
             if not lines.is_typed:
                 raise
+            dealt_with()
             say("")
             return 0
         try:
@@ -92,6 +94,7 @@ class Monitor:
         except KeyboardInterrupt as error:
             if not lines.is_typed:
                 raise
+            dealt_with()
             # It may have come between a line and its statement: what was typed is not run later.
             self._forget()
             say(f"interrupted{': ' if str(error) else ''}{error}")
