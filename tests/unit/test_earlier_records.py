@@ -5,19 +5,28 @@ two variants, warm and cold, an A/A control, the null engine, and users.
 """
 
 import re
+import shlex
+import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.analysis.compare.compare import compare
+from loadstone.cli import app
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.written_choices import as_toml, read_choices
 from loadstone.record import Recorder, earlier_names, read
 from loadstone.record.model import Run, Term
 from loadstone.record.schema import SCHEMA_VERSION, TABLES
 from loadstone.report.comparison.markdown import render
+from loadstone.report.reproduce import command, plan_toml
+from loadstone.run import planned as planning
+from loadstone.run.planned import plan_from
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 WISCONSIN, OO1 = DATA / "wisconsin-schema-5.loadstone", DATA / "oo1-schema-5.loadstone"
@@ -51,6 +60,22 @@ def test_values_of_an_oo1_record_have_the_names_of_now() -> None:
     assert clients == {"sqlite": "rust", "sqlite#2": "rust", "python-dict": "python",
                        "null": "rust"}  # fmt: skip
     assert {(p.variant, p.client) for p in run.users} >= {("sqlite", "rust")}
+
+
+@pytest.mark.parametrize("path", [WISCONSIN, OO1])
+def test_the_plan_of_an_earlier_record_is_planned_again_with_the_hash_that_is_shown(path: Path):
+    """A gap of OO1 had been worded differently then, and its words were part of the hash."""
+    run = read(path)
+    for choices in (tomllib.loads(plan_toml(run)), as_choices(command(run))):
+        assert plan_from(choices, None).plan.hash == run.plan.hash
+    assert f"# plan {run.plan.hash}\n" in plan_toml(run)
+
+
+def as_choices(line: str) -> dict[str, Any]:
+    """The choices of a command line, as `loadstone run` has them planned."""
+    with patch.object(planning, "plan_from", side_effect=InputError("seen")) as seen:
+        CliRunner().invoke(app, shlex.split(line)[1:])
+    return dict(seen.call_args.args[0])
 
 
 def test_a_reason_that_blamed_the_host_blames_the_hypervisor() -> None:

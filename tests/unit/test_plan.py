@@ -64,6 +64,16 @@ def test_same_choices_give_the_same_hash_and_another_seed_another():
     assert plan().hash != plan(Choices(seed=7)).hash
 
 
+def test_another_wording_of_a_gap_is_the_same_plan():
+    made = plan()
+    reworded = tuple(
+        dataclasses.replace(cell, gap=cell.gap and "no such thing") for cell in made.cells
+    )
+    assert reworded != made.cells
+    assert dataclasses.replace(made, cells=reworded).hash == made.hash
+    assert dataclasses.replace(made, cells=made.cells[1:]).hash != made.hash
+
+
 def test_json_round_trip_keeps_the_hash():
     made = plan()
     again = Plan.from_json(made.to_json())

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from loadstone import registry
 from loadstone.cli import app
 from loadstone.plan.choices import BOTH, DEFINED, FACTORIAL, RUN, STUDY, TWO_ENDED, WALK, Choices
+from loadstone.plan.idle_choices import idle
 from loadstone.plan.plan import Plan
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from
 from loadstone.record.model import Run
@@ -71,8 +72,14 @@ def chosen(draw: st.DrawFn) -> dict:
     given.setdefault("on", ["sqlite", "duckdb"])
     if given.get("writers") and name == "oo1":  # who are beside users, and need both operations
         given = {"users": [2], **given, "operations": ["lookup", "insert"]}
+    given = {field: value for field, value in given.items() if field not in idle_beside(given)}
     event(f"planned with {'writers' if given.get('writers') else 'no writers'}")
     return {"benchmark": name, "edition": edition, **given}
+
+
+def idle_beside(given: dict) -> dict:
+    """The choices without an effect, which are refused."""
+    return idle(choices_from({"temperature": ["warm", "cold"]} | given, "the test"))
 
 
 @st.composite

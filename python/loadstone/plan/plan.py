@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from loadstone.errors import InputError
 from loadstone.plan.choices import Choices, Repeat, Rows, Seconds, Temperature
+from loadstone.plan.idle_choices import DEFAULTS, idle
 from loadstone.plan.role import Role, roles_before
 from loadstone.plan.study import Study
 from loadstone.plan.workload import Workload, workload_fields
@@ -85,8 +86,12 @@ class Plan(Choices):
 
     @property
     def hash(self) -> str:
-        """Short identity of everything the plan fixes."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()[:12]
+        """Short identity of all that the plan fixes: choices, variants, cells. No part of it are
+        the reasons of gaps, which another release may word differently, and choices without an
+        effect."""
+        cells = tuple(dataclasses.replace(cell, gap="") for cell in self.cells)
+        effective: dict[str, Any] = {name: DEFAULTS[name] for name in idle(self)}
+        return digest_of(dataclasses.replace(self, cells=cells, **effective).to_json())
 
     @staticmethod
     def from_json(text: str) -> "Plan":
@@ -168,6 +173,11 @@ LATER: dict[str, Any] = OF_WORKLOADS | {
     name: UNREPORTED[name] for name in ("design", "vary", "within_s", "study", "budget", "ramp")
 }
 """Those that plans lack which keep their choices, but are older than studies, or time budgets."""
+
+
+def digest_of(text: str) -> str:
+    """The digits by which a plan is named, and by which a record checks its text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _completed(plan: Plan, data: Mapping[str, Any]) -> Plan:

@@ -9,6 +9,7 @@ from typing import Any
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, RUN, STUDY, TWO_ENDED, Choice, Choices
 from loadstone.plan.earlier_names import CHOICES as RENAMED
+from loadstone.plan.idle_choices import idle
 from loadstone.text.files import read_toml
 from loadstone.text.shape import fields_of, shaped
 
@@ -83,11 +84,13 @@ def studied_only(data: Mapping[str, Any]) -> list[str]:
 
 def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
     """Every choice that is made, of those that the command takes; what is None or empty is left to
-    its default."""
-    command = command_of(choices)
+    its default, as is what has no effect."""
+    command, without_effect = command_of(choices), idle(choices)
     for choice in DEFINED:
         value = getattr(choices, choice.name)
         if choice.name == "benchmark" and choices.sql:
+            continue
+        if choice.name in without_effect:
             continue
         if value not in (None, "", ()) and command in choice.option.commands:
             yield choice, value

@@ -1,7 +1,6 @@
 """Reading a record back as plain values, however the run that wrote it ended."""
 
 import dataclasses
-import hashlib
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from loadstone.errors import InputError, RecordError
-from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
+from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, digest_of
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Combination, Decision
 from loadstone.plan.workload import Accepted
@@ -176,9 +175,10 @@ def _run(source: _Source) -> Run:
     if head is None:
         raise RecordError("it holds no run", hint="its run was killed before it began")
     plan_hash, plan_text = head["plan_hash"], head["plan"]
-    if hashlib.sha256(plan_text.encode()).hexdigest()[: len(plan_hash)] != plan_hash:
-        raise RecordError("its plan does not match run.plan_hash")
     plan = Plan.from_json(earlier_names.plan_now(plan_text, source.version))
+    # Earlier releases hashed the whole text.
+    if plan_hash not in (plan.hash, digest_of(plan_text)):
+        raise RecordError("its plan does not match run.plan_hash")
     numbers = earlier_names.published_now(strict_json(head["published"]), source.version)
     decided = [(row.pop("session_id"), _decision(row)) for row in source.rows("decision")]
     return Run(
