@@ -15,6 +15,8 @@ OPERATIONS = ("select-1%-heap", "select-one-clustered-client", "join-AselB-heap"
 SMALL = ("run", "--rows", "1000", "--repeat", "3", "--repeat-cold", "1", "--no-overhead",
          "--no-limits",
          "--record", "r.loadstone", "--no-report")  # fmt: skip
+WARM = (*SMALL[:5], *SMALL[7:], "--temperature", "warm")
+"""Without the number of cold samples."""
 
 
 def few(count=3):
@@ -141,8 +143,8 @@ def test_a_folder_that_cannot_be_written_ends_before_anything_is_measured(desk: 
 
 
 def test_a_time_limit_is_a_result_and_the_run_goes_on(desk: Desk):
-    done = desk.run(*SMALL, "--on", "sqlite", "--on", "duckdb?parallelism=1", *few(2),
-                    "--time-limit", "0.0005", "--temperature", "warm")  # fmt: skip
+    done = desk.run(*WARM, "--on", "sqlite", "--on", "duckdb?parallelism=1", *few(2),
+                    "--time-limit", "0.0005")  # fmt: skip
     assert done.returncode == 1
     run = desk.read()
     assert run.pending == ()
@@ -193,7 +195,7 @@ def test_ctrl_c_ends_cleanly_with_what_is_there(desk: Desk):
 
 @pytest.mark.slow
 def test_a_killed_worker_costs_its_cell_and_its_tables_are_mended(desk: Desk):
-    process = desk.start(*SMALL, "--on", "sqlite", "--temperature", "warm", *few(8))
+    process = desk.start(*WARM, "--on", "sqlite", *few(8))
     assert process.stderr is not None
     process.stderr.readline()
     spoil(desk)
@@ -228,7 +230,7 @@ def test_a_killed_server_costs_its_cell_and_no_more(desk: Desk):
 
 @pytest.mark.slow
 def test_spoiled_data_turns_cells_red_and_prints_no_time(desk: Desk):
-    process = desk.start(*SMALL, "--on", "sqlite", *few(8), "--temperature", "warm")
+    process = desk.start(*WARM, "--on", "sqlite", *few(8))
     assert process.stderr is not None
     process.stderr.readline()
     spoil(desk)

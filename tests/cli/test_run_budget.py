@@ -72,8 +72,8 @@ os.execv(sys.argv[1], sys.argv[1:])
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a capability away")
 def test_a_user_without_the_right_to_the_kernel_gets_the_rest_and_is_reported(desk: Desk):
     done = subprocess.run(
-        [sys.executable, "-c", UNPRIVILEGED, *COMMAND, *TINY, "--temperature", "warm", "--budget",
-         "--record", "r.loadstone"],
+        [sys.executable, "-c", UNPRIVILEGED, *COMMAND, *TINY[:5], *TINY[7:], "--temperature",
+         "warm", "--budget", "--record", "r.loadstone"],
         cwd=desk.folder, env=desk.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -31,7 +31,6 @@ ALLOWED = {
        for name in ("wisconsin", "oo1", "ingres", "idm", "oo7")},
     **{(f"commands/{name}.py", "wisconsin"): "the default choice, where a user names none"
        for name in ("bisect", "quel")},
-    ("commands/benchmarks.py", "wisconsin"): "an example to copy",
 }  # fmt: skip
 """(File, name) -> why it may stand there."""
 IN_RECORDS = "record/earlier_presentations.py"

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
     from loadstone.benchmarks.base import Benchmark
@@ -33,8 +35,9 @@ def benchmarks(
         str | None, typer.Option(metavar="N", help="Print inputs at this scale.")
     ] = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Print the inputs of N variations.")
-    ] = 10,
+        int | None,
+        typer.Option(metavar="N", min=1, help="Print the inputs of N variations: by default 10."),
+    ] = None,
     form: Annotated[
         Literal["text", "json"],
         typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
@@ -45,6 +48,10 @@ def benchmarks(
     from loadstone.diagnostics import console, show_result
     from loadstone.errors import InputError
 
+    _refuse_idle({"--rows": rows, "--count": count}, inputs, "--inputs", "--inputs OPERATION")
+    _refuse_idle(
+        {"--inputs": inputs, "--edition": edition}, name, "a benchmark", "one of those listed"
+    )
     if form == "json":
         from loadstone.control_characters import legible_json
 
@@ -56,17 +63,24 @@ def benchmarks(
         return
     screen = console()
     if name is None:
-        if edition is not None:
-            raise InputError("--edition needs a benchmark", hint="loadstone benchmarks wisconsin")
         screen.print(_overview([registry.load_benchmark(one)() for one in _names()]))
         screen.print("loadstone benchmarks NAME lists the operations of one.")
         return
     benchmark = registry.load_benchmark(name)()
     if inputs is not None:
-        _print_inputs(benchmark, edition or benchmark.default_edition, inputs, rows, count)
+        _print_inputs(benchmark, edition or benchmark.default_edition, inputs, rows, count or 10)
         return
     for one in [edition] if edition else benchmark.editions:
         screen.print(_operations(benchmark, one, wide=screen.width >= WIDE_COLUMNS))
+
+
+def _refuse_idle(options: "Mapping[str, object]", beside: object, needed: str, add: str) -> None:
+    """Raise `InputError` where an option is given without what alone gives it an effect."""
+    from loadstone.errors import InputError
+
+    for option, value in options.items():
+        if value is not None and beside is None:
+            raise InputError(f"{option} needs {needed}", hint=f"add {add}")
 
 
 def _print_inputs(

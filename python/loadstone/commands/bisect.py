@@ -78,6 +78,7 @@ def bisect(
         raise InputError(
             f"{engine} names a release or a place", hint="write the engine alone, and its tactics"
         )
+    _refuse_idle(releases or made(given), listed=listed)
     there = known.releases_of(kind)
     if listed or not releases:
         show_result(f"{kind.name}: {', '.join(there)}")
@@ -95,6 +96,17 @@ def bisect(
         say("loadstone: interrupted")
         return Exit.INTERRUPTED
     return code or search.reported(form)
+
+
+def _refuse_idle(beside: object, *, listed: bool) -> None:
+    """Raise `InputError` where choices of a run stand beside `--releases`."""
+    from loadstone.errors import InputError
+
+    if listed and beside:
+        raise InputError(
+            "--releases lists the known releases and runs nothing",
+            hint="leave out --releases, or the range and all other choices",
+        )
 
 
 def _no_range() -> int:

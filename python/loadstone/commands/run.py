@@ -174,6 +174,11 @@ def _started(
                     f"--resume takes plan and record from its file; {option} names another",
                     hint=f"leave out {option}, or start anew without --resume",
                 )
+        if every:
+            raise InputError(
+                "--resume takes its benchmarks from the record; --all cannot be added",
+                hint="leave out --all, or start anew without --resume",
+            )
         resumption.refuse_other_kind(resume, study=study)
         if dry_run:
             show_result(resumption.describe_left(resume, chosen))

@@ -144,6 +144,11 @@ class System(ABC):
         """Raise `InputError` if that release or build cannot be had; what takes the network to
         know, its installation says."""
         if cls.distribution and release.is_package:
+            if release.environment and not Path(release.environment).is_dir():
+                raise InputError(
+                    f"there is no folder {release.environment}",
+                    hint=f"name a Python environment that has {cls.distribution}",
+                )
             return
         hint = f"write {cls.name}@NUMBER or {cls.name}@{VENV}/PATH" if cls.distribution else ""
         raise InputError(

@@ -201,6 +201,8 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
 
 def _check_users(plan: Plan, benchmark: Benchmark) -> None:
     """Raise `InputError` if concurrent users would have nothing to do."""
+    if plan.rate_per_s is not None and not plan.users:
+        raise InputError("--rate needs --users", hint="add for example --users 8")
     if plan.writers and not plan.users:
         raise InputError("--writers needs --users", hint="add for example --users 8")
     if plan.writers:

@@ -10,6 +10,7 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
 from loadstone.errors import InputError, NothingToMeasureError
 from loadstone.plan.chapters import FOR_ALL, hash_of, read_chapters, refuse_own
+from loadstone.plan.idle_choices import DEFAULTS, OF_USERS
 from loadstone.plan.plan import SAMPLES_MAX
 from loadstone.plan.written_choices import COMMAND_LINE, studied_only
 from loadstone.planning.planner import shared_operations
@@ -59,15 +60,18 @@ def _planned(
             say(f"loadstone: {benchmark.name} is left out: {error.message}")
 
 
+_NO_USERS: dict[str, Any] = {"users": (), **{name: DEFAULTS[name] for name in OF_USERS}}
+
+
 def _of_users(own: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
     """Without users, or without writers, where a benchmark has no operation for them: it is run
     without, and that is said."""
     if not own.get("users"):
         return {}
-    plan = plan_from({**own, "users": (), "writers": 0}, None).plan
+    plan = plan_from({**own, **_NO_USERS}, None).plan
     if not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         say(f"loadstone: {benchmark.name} without --users: none of its operations is for several")
-        return {"users": (), "writers": 0}
+        return _NO_USERS
     planned = {cell.operation for cell in plan.cells}
     if own.get("writers") and not planned.issuperset(benchmark.mixed or ("",)):
         say(f"loadstone: {benchmark.name} without --writers: it has no loop of readers and writers")

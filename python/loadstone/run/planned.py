@@ -14,6 +14,7 @@ from loadstone.diagnostics import say
 from loadstone.engines.system import System
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.plan.choices import Choices
+from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
@@ -66,6 +67,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         merged = STUDY | merged
     choices = choices_from(merged, str(file or COMMAND_LINE))
     _refuse_those_of_a_study(merged, file)
+    refuse_idle(chosen, choices)
     if choices.sql and "benchmark" in merged:
         raise InputError(
             f"--sql runs no benchmark, and {choices.benchmark} is one", hint="leave out one of them"

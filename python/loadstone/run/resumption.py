@@ -1,16 +1,18 @@
 """The work of resuming a record, before anything is measured."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadstone import registry
+from loadstone import registry, secret
 from loadstone.benchmarks.base import Benchmark
 from loadstone.errors import InputError
+from loadstone.plan.plan import join_names
 from loadstone.planning.planner import check_plan
 from loadstone.record import Run, read_chapters
 from loadstone.run.load_levels import load_levels
+from loadstone.run.planned import variant_of
 from loadstone.run.runner import disturbed_groups, pending_cells
 from loadstone.text.numbers import plural
 
@@ -25,11 +27,33 @@ def refuse_other_choices(chosen: Mapping[str, Any]) -> None:
         )
 
 
+def refuse_other_variants(path: Path, runs: Sequence[Run], on: Sequence[str]) -> None:
+    """`--on` names variants of the record again, since it holds no URL: no others. Raises
+    `InputError`."""
+    known = dict.fromkeys(name for run in runs for name in run.plan.variants)
+    seams = dict.fromkeys(registry.benchmark_of_plan(run.plan).seam for run in runs)
+    for text in on:
+        named = []
+        for seam in seams:
+            try:
+                named.append(variant_of(secret.admitted(text), seam)[0].name)
+            except InputError:
+                if len(seams) == 1:
+                    raise
+        if not any(name in known for name in named):
+            raise InputError(
+                f"{path} has no variant {secret.shown(text)}",
+                hint=f"--resume takes the plan from the record: {join_names([*known])}",
+            )
+
+
 def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
     """The cells that resuming a record would measure, for people: every cell that it lacks or that
     was disturbed."""
     refuse_other_choices(chosen)
-    reported = [_left(run) for run in read_chapters(path)]
+    runs = read_chapters(path)
+    refuse_other_variants(path, runs, chosen.get("on", ()))
+    reported = [_left(run) for run in runs]
     if not any(reported):
         return f"{path} is complete: nothing to do"
     return "\n\n".join(filter(None, reported))

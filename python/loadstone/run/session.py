@@ -40,7 +40,12 @@ from loadstone.run.data_room import larger_than_memory
 from loadstone.run.interrupts import Interrupts
 from loadstone.run.planned import Planned, Variants, announced, announced_all, variant_of
 from loadstone.run.progress_listener import ProgressListener
-from loadstone.run.resumption import is_left, refuse_other_choices, resuming
+from loadstone.run.resumption import (
+    is_left,
+    refuse_other_choices,
+    refuse_other_variants,
+    resuming,
+)
 from loadstone.run.runner import Runner, disturbed_groups, published_of
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import listing, plural
@@ -135,6 +140,7 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
     """
     refuse_other_choices(chosen)
     runs = read_chapters(path)
+    refuse_other_variants(path, runs, chosen.get("on", ()))
     if page:
         _page_of(path)
     benchmarks = [registry.benchmark_of_plan(run.plan) for run in runs]
