@@ -1,7 +1,8 @@
 """Studies of an engine of which every effect is known: what `calibrate.py` counts of them.
 
 A study of all combinations of four switches of `planted` has the two-ended design in it, so the
-same blocks report what both designs find.
+same blocks report what both designs find. Every second study goes from all switches on to all off:
+its other end is the faster one.
 """
 
 import json
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
@@ -43,6 +44,9 @@ CANCELLING = ("a", "f")
 TIME_US = 300
 """So short that on a busy machine most statements end before another program gets their
 processor: what is planted is a time, and not what a crowded machine makes of it."""
+KNOWN = 0.0003
+"""Of ln: the truth is known no better. The time of a statement beyond its planted time is measured
+at base; some of it grows with the time, a tenth of a microsecond in 300, and is not told apart."""
 SECONDS = 30
 """Of an operation at most; most are known sooner."""
 
@@ -106,6 +110,12 @@ class Studied:
     findings: list[Finding]
     calm: bool
     """Whether its cells can carry a finding: a busy machine forbids that, and is no fault."""
+    at_base: frozenset[str]
+    """The switches that are on at base: none or all."""
+
+    def planted(self, flipped: Collection[str]) -> float:
+        """The planted time with these flipped, over that with no switch on."""
+        return planted(self.at_base ^ frozenset(flipped))
 
 
 def count(operations: Sequence[str], runs: int, kept: Path | None = None) -> Counts:
@@ -128,7 +138,7 @@ def count(operations: Sequence[str], runs: int, kept: Path | None = None) -> Cou
 
 def _run(operations: Sequence[str], number: int) -> Counts:
     counts = Counts()
-    for made in _studies(SWITCHES, operations, number):
+    for made in _studies(SWITCHES, operations, number, on=number % 2 == 1):
         _judge(made, counts)
         _judge_findings(made, counts)
     for made in _studies(CANCELLING, operations, number) if number == 0 else ():
@@ -136,9 +146,14 @@ def _run(operations: Sequence[str], number: int) -> Counts:
     return counts
 
 
-def _studies(switches: Sequence[str], operations: Sequence[str], seed: int) -> Iterator[Studied]:
-    """Each operation that was measured, with all combinations of these switches in each block."""
-    vary = [part for name in switches for part in ("--vary", name)]
+def _studies(
+    switches: Sequence[str], operations: Sequence[str], seed: int, *, on: bool = False
+) -> Iterator[Studied]:
+    """Each operation that was measured, with all combinations of these switches in each block.
+    `on`: at base they are on."""
+    values = "on,off" if on else "off,on"
+    at_base = frozenset(switches) if on else frozenset()
+    vary = [part for name in switches for part in ("--vary", f"{name}={values}")]
     named = [part for name in operations for part in ("--operation", name)]
     seconds = str(SECONDS * len(operations))
     base = f"planted?time_us={TIME_US}"
@@ -161,24 +176,25 @@ def _studies(switches: Sequence[str], operations: Sequence[str], seed: int) -> I
     for operation, results in cells.items():
         yield Studied(
             [*blocks(run.plan.study.combinations, results)],
-            _overhead_ns(results) / (TIME_US * 1000),
+            _overhead_ns(results, planted(at_base)) / (TIME_US * 1000),
             [found for found in findings if found.operation == operation],
             all(map(in_order, results.values())),
+            at_base,
         )
 
 
-def _overhead_ns(results: Mapping[str, CellResult]) -> float:
+def _overhead_ns(results: Mapping[str, CellResult], base: float) -> float:
     """The time of a statement beyond its planted time, by the A/A control at base, whose samples
     are in no effect. The null engine's overhead would be too little: its code is always in the
     processor's caches."""
     control = next(result for name, result in results.items() if is_aa_control(name))
-    return median(sample.elapsed_ns for sample in control.samples) - TIME_US * 1000
+    return median(sample.elapsed_ns for sample in control.samples) - base * TIME_US * 1000
 
 
 def _judge(studied: Studied, counts: Counts) -> None:
     made, overhead = studied.blocks, studied.overhead
     parts = parts_of(SWITCHES)
-    truth = {one: log(planted(one) + overhead) for one in factorial(parts)}
+    truth = {one: log(studied.planted(one) + overhead) for one in factorial(parts)}
     whole = contrasts.value(contrasts.whole(parts), truth)
     full = study_effects(parts, made)
     ends = study_effects(parts, only(made, two_ended(parts)))
@@ -210,7 +226,8 @@ def _judge_findings(studied: Studied, counts: Counts) -> None:
         counts.add(GRADED, bool(studied.findings))
     for found in studied.findings:
         slower = found.numbers[0].figure.value > 1
-        holds = found.kind not in (IDLE, OTHERWISE) and slower == (planted({found.kind}) > 1)
+        longer = studied.planted({found.kind}) > studied.planted(())
+        holds = found.kind not in (IDLE, OTHERWISE) and slower == longer
         counts.add(UNTRUE, found.grade is Grade.EXPLAINED and not holds)
 
 
@@ -231,4 +248,4 @@ def only(made: list[Block], design: Sequence[frozenset[str]]) -> list[Block]:
 def _holds(estimate: Estimate | None, truth: float) -> bool:
     if estimate is None or estimate.low is None or estimate.high is None:
         return False
-    return estimate.low <= truth <= estimate.high
+    return estimate.low - KNOWN <= truth <= estimate.high + KNOWN
