@@ -643,6 +643,10 @@ class Sampler:
         """(CPU ns between two samples of a thread; the share of the threads' CPU time that samples
         stand for since the last taking, above 1 where they stand for more, None where the kernel is
         not sampled; ns of the stretches; samples lost; counts; threads)."""
+    def pause(self) -> None:
+        """No samples until `resume`; each thread keeps what it has of the time to its next one."""
+    def resume(self) -> None:
+        """Go on with nothing taken."""
     def close(self) -> None: ...
 
 def cpu_ns(pid: int) -> int | None:

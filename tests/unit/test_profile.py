@@ -6,7 +6,7 @@ from loadstone import _core
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Load, Open, Profile, TakeBlock
+from loadstone.protocol.messages import Load, Open, Profile, ReportTerms, TakeBlock
 from loadstone.protocol.parts import Block, StoredAt, Variation
 from loadstone.worker import profile
 from loadstone.worker.statement_requests import StatementRequests
@@ -66,6 +66,30 @@ def test_samples_are_held_against_the_clocks_of_the_threads(worker):
     cpu_ns = sum(thread.cpu_ns for thread in found.threads) - found.reading_ns
     assert found.sampled_ns == pytest.approx(cpu_ns, rel=0.05)
     assert abs(found.sampled_ns - cpu_ns) > 10, "two clocks do not agree to the nanosecond"
+
+
+def test_blocks_that_are_shorter_than_a_period_are_sampled_in_proportion(worker):
+    """A sampler that began anew with each would have its first sample in none of them."""
+    samples = cpu_ns = 0
+    for _ in range(60):
+        found = worker.answer(Profile(block(times=2), frequency_hz=100))
+        worker.answer(TakeBlock(block(times=1)))
+        samples += sum(count.samples for count in found.counts)
+        cpu_ns += sum(thread.cpu_ns for thread in found.threads) - found.reading_ns
+    if found.sampled_ns is None:
+        pytest.skip(found.reason)
+    assert cpu_ns < 60 * found.period_ns / 2, "else each block is long enough by itself"
+    assert samples >= cpu_ns / found.period_ns / 3
+
+
+def test_a_sampler_rests_between_blocks_and_ends_with_other_work(worker):
+    worker.answer(Profile(block(), frequency_hz=100))
+    first = worker._sampler._sampler
+    worker.answer(TakeBlock(block()))
+    worker.answer(Profile(block(), frequency_hz=100))
+    assert worker._sampler._sampler is first is not None
+    worker.answer(ReportTerms())
+    assert worker._sampler._sampler is None
 
 
 def test_a_block_afterwards_is_not_watched(worker):

@@ -1,7 +1,7 @@
 //! The place where the CPU time of this program and of its servers went, by function.
 //!
 //! ```text
-//! start | begin | the stretch | end | begin | the stretch | end | take
+//! start | begin | the stretch | end | begin | the stretch | end | take | pause | resume | …
 //! ```
 //!
 //! Each thread gets an event of the kernel's software CPU clock, which notes after every period of
@@ -10,10 +10,14 @@
 //! are read, and addresses looked up, outside the stretches: samples are distinguished by their
 //! times.
 //!
-//! From one taking to the next each event has a sample for every period that it counted, and shows
-//! its part of the next: so the samples stand for a known CPU time, which the threads' own clocks
-//! must report as well. That share of the time of the stretches, however short they are, is divided
-//! between the samples within them.
+//! From one taking to the next each event has a sample for every period that it counted, but for
+//! one that began before or ends after it: so the samples stand for a known CPU time, which the
+//! threads' own clocks must report as well. That share of the time of the stretches, however short
+//! they are, is divided between the samples within them.
+//!
+//! A thread has its first sample after a whole period of CPU time, so a sampler that lives for less
+//! than some periods sees too little of it, and of one that works little nothing. One that pauses
+//! keeps what each event has of its period.
 //!
 //! A sample in the kernel stands at the function that ran, or, where interrupts were off, at the
 //! one that let them in again: so each carries the system call or the exception it belongs to.
@@ -46,9 +50,6 @@ use threads::Snapshot;
 /// virtual machine some thirty.
 pub const FREQUENCY_HZ_MAX: u32 = 10_000;
 
-/// A period of an event ends while the buffers are emptied in one of some hundred takings.
-const DRAINS_MAX: usize = 4;
-
 /// Samples of this program and its servers, from its start to its end. The thread that started it
 /// calls it.
 #[derive(Debug)]
@@ -59,8 +60,8 @@ pub struct Sampler {
     begun: Option<Snapshot>,
     /// When the samples were last taken.
     since: Snapshot,
-    /// The events' unfinished periods when the samples were last taken, added up.
-    unfinished_ns: u64,
+    /// CPU time that each event had counted then.
+    counted_ns: Vec<u64>,
     seen: Seen,
     threads: HashMap<u32, ThreadTime>,
     places: Places,
@@ -139,7 +140,7 @@ impl Sampler {
         Self {
             clocks,
             since,
-            unfinished_ns: 0,
+            counted_ns: Vec::new(),
             period_ns,
             following,
             begun: None,
@@ -163,6 +164,25 @@ impl Sampler {
     /// Whether there are samples: of programs, of the kernel.
     pub fn samples(&self) -> (bool, bool) {
         self.following.as_ref().map_or((false, false), |following| (true, following.kernel))
+    }
+
+    /// No samples from here on: other work costs none.
+    pub fn pause(&mut self) {
+        if let Ok(following) = &self.following {
+            following.stop();
+        }
+    }
+
+    /// Go on as if there had been no pause, with nothing taken.
+    pub fn resume(&mut self) {
+        self.drain();
+        self.seen = Seen::default();
+        self.threads.clear();
+        self.since = self.clocks.now();
+        if let Ok(following) = &self.following {
+            self.counted_ns = following.counted_ns();
+            following.run();
+        }
     }
 
     /// A stretch may begin when this returns.
@@ -192,8 +212,8 @@ impl Sampler {
 
     /// The samples since the last call, by function. The following goes on.
     pub fn take(&mut self) -> Profile {
-        let unfinished_ns = self.unfinished_ns_drained();
-        let shown = self.shown(unfinished_ns);
+        self.drain();
+        let shown = self.shown();
         let seen = std::mem::take(&mut self.seen);
         self.server_processes.extend(families(&self.servers));
         let processes: HashSet<u32> = seen.kept.iter().map(|sample| sample.process).collect();
@@ -236,35 +256,21 @@ impl Sampler {
         counts
     }
 
-    fn shown(&mut self, unfinished_ns: u64) -> Option<f64> {
+    /// The CPU time that the events counted over that of the threads' clocks; no more of it than
+    /// the samples allow, to which each event may add a period that is not over.
+    fn shown(&mut self) -> Option<f64> {
         let now = self.clocks.now();
         let since = std::mem::replace(&mut self.since, now);
-        let before_ns = std::mem::replace(&mut self.unfinished_ns, unfinished_ns);
-        self.following.as_ref().ok().filter(|following| following.kernel)?;
+        let following = self.following.as_ref().ok().filter(|following| following.kernel)?;
+        let counted_ns = following.counted_ns();
+        let before_ns = std::mem::replace(&mut self.counted_ns, counted_ns);
+        let before_ns: u64 = before_ns.iter().sum();
+        let grown_ns = self.counted_ns.iter().sum::<u64>().saturating_sub(before_ns);
         let spent = threads::between(&since, &self.since);
         let spent_ns: u64 = spent.iter().map(|spent| spent.cpu_ns).sum();
-        let reported_ns =
-            (self.seen.all * self.period_ns + unfinished_ns).saturating_sub(before_ns);
-        Some(reported_ns as f64 / spent_ns.max(1) as f64)
-    }
-
-    /// Empty the buffers, and report what is left of periods that are not over. Again where one
-    /// ended meanwhile: its sample would be missed, or counted twice.
-    fn unfinished_ns_drained(&mut self) -> u64 {
-        let mut before = self.counted();
-        for _ in 0..DRAINS_MAX {
-            self.drain();
-            let after = self.counted();
-            if after.0 == before.0 {
-                return after.1;
-            }
-            before = after;
-        }
-        before.1
-    }
-
-    fn counted(&self) -> (u64, u64) {
-        self.following.as_ref().map_or((0, 0), |following| following.counted(self.period_ns))
+        let unfinished = (spent.len() * following.cpus()) as u64;
+        let most_ns = (self.seen.all + unfinished) * self.period_ns;
+        Some(grown_ns.min(most_ns) as f64 / spent_ns.max(1) as f64)
     }
 
     /// Empty the buffers, and keep the samples within the stretches.
@@ -374,6 +380,43 @@ mod tests {
         let now = clock::now_ns();
         sampler.end(now, now);
         assert_eq!(sampler.take().counts, []);
+    }
+
+    #[test]
+    fn a_thread_that_works_less_than_a_period_between_two_pauses_is_sampled_in_proportion() {
+        let mut sampler = Sampler::start(&[], 100);
+        if sampler.samples() != (true, true) {
+            return;
+        }
+        let own = super::threads::own_thread();
+        let (mut cpu_ns, mut seen) = (0, 0);
+        // By CPU time: on a busy machine a stretch has less of it than it lasts.
+        while cpu_ns < 200_000_000 {
+            sampler.resume();
+            sampler.begin();
+            let start = clock::now_ns();
+            spin::spin_ns(3_000_000);
+            sampler.end(start, clock::now_ns());
+            let profile = sampler.take();
+            sampler.pause();
+            spin::spin_ns(1_000_000);
+            // Other tests' threads come and go.
+            let mine = profile.threads.iter().filter(|time| time.thread == own);
+            cpu_ns += mine.map(|time| time.cpu_ns).sum::<u64>();
+            let mine = profile.counts.iter().filter(|count| count.thread == own);
+            seen += mine.map(|count| count.samples).sum::<u64>();
+        }
+        // 20 in 200 ms. A fresh sampler each time would have none.
+        assert!(seen * 20_000_000 >= cpu_ns, "{seen} samples of {cpu_ns} ns");
+    }
+
+    #[test]
+    fn a_pause_has_no_samples() {
+        let mut sampler = Sampler::start(&[], 4000);
+        sampler.pause();
+        assert_eq!(spun(&mut sampler).counts, []);
+        sampler.resume();
+        assert_eq!(spun(&mut sampler).counts.is_empty(), !sampler.samples().0);
     }
 
     #[test]

@@ -31,20 +31,39 @@ CHECKSUMS, CHECKED = 2_000, bytes(4096)
 """Work of some milliseconds, always the same."""
 
 
-@contextmanager
-def sampling(system: "System", request: Profile) -> Iterator[Sampler]:
-    """A sampler of this process and of the system's servers. Raises `InputError` for a block whose
-    samples each start the engine anew: its processes would not be followed."""
-    if request.block.temperature == "cold":
-        raise InputError("a cold block cannot be profiled", hint="profile it warm")
-    try:
-        sampler = Sampler(list(system.processes()), affordable_hz(request))
-    except ValueError as error:
-        raise InputError(f"{error}: {request.frequency_hz}") from None
-    try:
-        yield sampler
-    finally:
-        sampler.close()
+class KeptSampler:
+    """The sampler of a worker's process and of its system's servers, which rests between blocks: a
+    thread has its first sample after a whole period of CPU time, and in one short block never."""
+
+    def __init__(self) -> None:
+        self._sampler: Sampler | None = None
+        self._of: tuple[tuple[int, ...], int] = ((), 0)
+
+    @contextmanager
+    def sampling(self, system: "System", request: Profile) -> Iterator[Sampler]:
+        """It samples within the context. Raises `InputError` for a block whose samples each start
+        the engine anew: its processes would not be followed."""
+        if request.block.temperature == "cold":
+            raise InputError("a cold block cannot be profiled", hint="profile it warm")
+        of = tuple(system.processes()), affordable_hz(request)
+        if self._sampler is None or of != self._of:
+            self.close()
+            try:
+                self._sampler, self._of = Sampler(list(of[0]), of[1]), of
+            except ValueError as error:
+                raise InputError(f"{error}: {request.frequency_hz}") from None
+        sampler = self._sampler
+        sampler.resume()
+        try:
+            yield sampler
+        finally:
+            sampler.pause()
+
+    def close(self) -> None:
+        """End it, if there is one."""
+        if self._sampler is not None:
+            self._sampler.close()
+        self._sampler = None
 
 
 def affordable_hz(request: Profile) -> int:

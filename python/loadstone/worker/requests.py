@@ -24,6 +24,9 @@ R = TypeVar("R", bound=Reply)
 PROCESSOR, VOLUME, BANDWIDTH = "processor", "volume", "bandwidth"
 """The tactics that the worker itself switches."""
 
+_OF_BUDGETS = (messages.TakeBlock, messages.Profile, messages.Climb, messages.ReportRungs)
+"""Between these the sampler rests; before all else it ends."""
+
 
 class Requests(ABC):
     """One engine of one variant, and the requests to it."""
@@ -37,11 +40,14 @@ class Requests(ABC):
         self._share = ProcessorShare()
         self._reopened: Reopened | None = None
         self._volume: Volume | None = None
+        self._sampler = profile.KeptSampler()
 
     def answer(self, request: Request[R]) -> R:
         """Do what is asked."""
         if not isinstance(request, messages.TakeBlock):
             self._reopened = None  # whatever this does, the engine may not be cold after it
+        if not isinstance(request, _OF_BUDGETS):
+            self._sampler.close()
         return cast("R", self.handlers()[type(request)](request))
 
     def handlers(self) -> Mapping[type[Request[Any]], Callable[[Any], Reply]]:
@@ -182,7 +188,7 @@ class Requests(ABC):
     def profile(self, request: messages.Profile) -> messages.Profiled:
         """Take the samples of one block, and see where their CPU time goes."""
         system = self._opened()
-        with profile.sampling(system, request) as sampler:
+        with self._sampler.sampling(system, request) as sampler:
             reading_ns = profile.reading_ns(sampler)
             self._observer = sampler
             try:

@@ -74,6 +74,14 @@ pub fn run(event: &OwnedFd) {
     debug_assert_eq!(status, 0, "an open event can be started");
 }
 
+/// Let an event rest, with those that inherited it. It keeps what it has of a period.
+pub fn stop(event: &OwnedFd) {
+    #[expect(unsafe_code, reason = "no crate stops an event that it did not open")]
+    // SAFETY: the descriptor is open for the whole call, which touches no memory of ours.
+    let status = unsafe { perf_event_open_sys::ioctls::DISABLE(event.as_raw_fd(), 0) };
+    debug_assert_eq!(status, 0, "an open event can be stopped");
+}
+
 /// CPU time of its thread, and of what inherited it, on its CPU since it runs.
 pub fn counted_ns(event: &OwnedFd) -> u64 {
     let mut bytes = [0; 8];

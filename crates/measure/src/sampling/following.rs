@@ -52,11 +52,19 @@ impl Following {
         self.events.iter().for_each(event::run);
     }
 
-    /// Periods that the events have counted to their end, and what they have of those that are not
-    /// over, in ns; all together.
-    pub fn counted(&self, period_ns: u64) -> (u64, u64) {
-        let counted = self.events.iter().map(event::counted_ns);
-        counted.fold((0, 0), |(whole, rest), ns| (whole + ns / period_ns, rest + ns % period_ns))
+    /// Let the events rest.
+    pub fn stop(&self) {
+        self.events.iter().for_each(event::stop);
+    }
+
+    /// CPU time that each event has counted.
+    pub fn counted_ns(&self) -> Vec<u64> {
+        self.events.iter().map(event::counted_ns).collect()
+    }
+
+    /// Of each thread so many events count.
+    pub fn cpus(&self) -> usize {
+        self.rings.len()
     }
 
     /// Whether a buffer fills up.

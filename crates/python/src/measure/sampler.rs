@@ -61,6 +61,18 @@ impl Sampler {
         Ok(profiled(py.detach(|| open.take())))
     }
 
+    fn pause(&mut self, py: Python<'_>) -> PyResult<()> {
+        let open = self.opened()?;
+        py.detach(|| open.pause());
+        Ok(())
+    }
+
+    fn resume(&mut self, py: Python<'_>) -> PyResult<()> {
+        let open = self.opened()?;
+        py.detach(|| open.resume());
+        Ok(())
+    }
+
     fn close(&mut self) {
         self.0 = None;
     }
