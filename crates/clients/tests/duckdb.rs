@@ -4,11 +4,14 @@
 
 use std::path::PathBuf;
 
+#[path = "setup/oo1.rs"]
+mod setup;
+
 use loadstone_clients::engines::oo1::open;
 use loadstone_clients::oo1::oracle::Oracle;
-use loadstone_clients::oo1::users::{Pacing, Users};
 use loadstone_clients::oo1::{Client, Database, Measure};
 use loadstone_clients::{Address, Tactics};
+use setup::{agree, users_leave_every_link};
 use tempfile::TempDir;
 
 const MODULE: &str = "LOADSTONE_TEST_DUCKDB";
@@ -33,16 +36,6 @@ fn address(folder: &TempDir) -> Option<Address> {
 
 fn client(address: &Address, tactics: &[(&str, &str)], database: Database) -> Box<dyn Client> {
     open("duckdb", address, Tactics::new(tactics.iter().copied()), database).expect("it opens")
-}
-
-fn agree(client: &mut dyn Client, oracle: &Oracle, iterations: u32, what: &str) {
-    for (name, measure) in Measure::ALL {
-        for iteration in 0..iterations {
-            let outcome = client.measure(measure, iteration).expect(name);
-            let Some(expected) = oracle.expected(measure, iteration) else { continue };
-            assert_eq!((outcome.visits, outcome.checksum), expected, "{name} {iteration} {what}");
-        }
-    }
 }
 
 #[test]
@@ -93,12 +86,5 @@ fn concurrent_users_leave_every_link_in_both_directions() {
     let folder = TempDir::new().unwrap();
     let Some(address) = address(&folder) else { return };
     let database = Database::new(200, 7, true).unwrap();
-    let oracle = Oracle::new(database);
-    let mut client = client(&address, &[], database);
-    client.load().unwrap();
-    let pacing = Pacing::Open { starts_ns: vec![0; 60], duration_ns: u64::MAX >> 1 };
-    let served = client.users(&Users { readers: 2, writers: 2, pacing }).unwrap();
-    assert_eq!((served.lookups.completed(), served.inserts.completed()), (60, 60));
-    assert_eq!(served.links_found, 3 * 60);
-    agree(&mut *client, &oracle, 1, "after the users");
+    users_leave_every_link(&mut *client(&address, &[], database), database);
 }

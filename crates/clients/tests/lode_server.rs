@@ -1,6 +1,7 @@
 //! lode's designs with the database at a page server, held to the oracle.
 
-mod setup;
+#[path = "setup/serving.rs"]
+mod serving;
 
 use loadstone_clients::engines::oo1::open;
 use loadstone_clients::oo1::oracle::Oracle;
@@ -8,7 +9,7 @@ use loadstone_clients::oo1::users::{Pacing, Users};
 use loadstone_clients::oo1::{Client, Database, Measure};
 use loadstone_clients::{Address, ClientError, Tactics};
 use lode::server::Server;
-use setup::serve;
+use serving::serve;
 use tempfile::{TempDir, tempdir};
 
 /// A program's tactics.

@@ -1,7 +1,8 @@
 //! OO7's operations of several users: what they leave is what was acknowledged, no more and no
 //! less, whichever transactions were given up on the way, and also after the server was killed.
 
-mod setup;
+#[path = "setup/serving.rs"]
+mod serving;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -12,7 +13,7 @@ use loadstone_clients::oo7::oracle::Oracle;
 use loadstone_clients::oo7::users::{Left, Pacing, Users};
 use loadstone_clients::oo7::{Client, Database, Measure};
 use loadstone_clients::{Address, Tactics};
-use setup::serve;
+use serving::serve;
 use tempfile::{TempDir, tempdir};
 
 type Variant = (&'static str, &'static [(&'static str, &'static str)]);

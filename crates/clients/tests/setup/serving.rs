@@ -1,4 +1,4 @@
-//! The beginning of several test programs.
+//! A server of lode in the test's own process.
 
 use std::path::Path;
 
