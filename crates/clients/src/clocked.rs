@@ -45,6 +45,31 @@ pub trait Transactions: Send + Sized {
     }
 }
 
+/// A driver of an engine without transactions: nothing is to be begun, ended or made durable.
+pub trait NoTransactions: Send + Sized {}
+
+impl<C: NoTransactions> Transactions for C {
+    fn begin(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+}
+
 /// Read inside one clock and one read transaction. The outcome has no answer and no calls yet.
 pub fn reading<C: Transactions, T>(
     driver: &mut C,

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
 use rustc_hash::FxHashMap;
 
-use crate::clocked::Transactions;
+use crate::clocked::NoTransactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver, X_MAX};
 use crate::oo1::part::{Kind, Link, Part};
@@ -158,27 +158,7 @@ impl<const PREFETCHES: bool> Drop for Memory<PREFETCHES> {
     }
 }
 
-impl<const PREFETCHES: bool> Transactions for Memory<PREFETCHES> {
-    fn begin(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-}
+impl<const PREFETCHES: bool> NoTransactions for Memory<PREFETCHES> {}
 
 impl<const PREFETCHES: bool> Driver for Memory<PREFETCHES> {
     const ENGINE: &'static str = "memory";

@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 
-use crate::clocked::Transactions;
+use crate::clocked::NoTransactions;
 use crate::error::ClientError;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::part::{Kind, Part};
@@ -28,27 +28,7 @@ impl Null {
     }
 }
 
-impl Transactions for Null {
-    fn begin(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-}
+impl NoTransactions for Null {}
 
 impl Driver for Null {
     const ENGINE: &'static str = "null";

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use loadstone_datasets::oo7::{Database, tree};
 
-use crate::clocked::Transactions;
+use crate::clocked::NoTransactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -33,29 +33,9 @@ impl Null {
     }
 }
 
+impl NoTransactions for Null {}
+
 /// A handle of an assembly is its level, one of an atomic part its id.
-impl Transactions for Null {
-    fn begin(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-}
-
 impl Driver for Null {
     const ENGINE: &'static str = "null";
     const KEEPS: bool = false;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use loadstone_datasets::oo7::Database;
 
 use super::{Base, Complex, Composite, Connection, Memory, Node, Place};
-use crate::clocked::Transactions;
+use crate::clocked::NoTransactions;
 use crate::error::ClientError;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -13,27 +13,7 @@ use crate::oo7::objects::toggled;
 use crate::oo7::visits::{Letters, Visits};
 use crate::oo7::{Assembly, Kind, Object, Part};
 
-impl Transactions for Memory {
-    fn begin(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn begin_write(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), ClientError> {
-        Ok(())
-    }
-}
+impl NoTransactions for Memory {}
 
 impl Driver for Memory {
     const ENGINE: &'static str = "memory";
