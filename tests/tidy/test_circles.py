@@ -17,6 +17,9 @@ CRATES = ("clients", "datasets", "export", "lode", "measure", "python", "quel", 
 Module = tuple[str, ...]
 
 USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", re.MULTILINE)
+INLINE = re.compile(r"(?<![\w$])(?:crate|super)(?:::\w+)+")
+SILENT = re.compile(r"//[^\n]*|\"(?:[^\"\\]|\\.)*\"")
+"""Comments and texts."""
 TESTS = re.compile(r"^#\[cfg\(.*test.*\)\]\nmod \w+ \{.*", re.MULTILINE | re.DOTALL)
 
 
@@ -49,8 +52,10 @@ def paths(tree: str) -> Iterator[list[str]]:
 
 
 def used(module: Module, text: str, known: Mapping[Module, str]) -> Iterator[Module]:
-    """The modules of its crate that a module's `use` lines lead to."""
-    for line in USE.findall(text):
+    """The modules of its crate to which a module's `use` lines, and paths within its code, lead. A
+    path that begins with the name of a module beside it is not seen, nor what a macro makes."""
+    code = SILENT.sub("", text)
+    for line in (*USE.findall(code), *INLINE.findall(USE.sub("", code))):
         for first, *rest in paths(line):
             at = module
             if first == "crate":
@@ -110,6 +115,11 @@ def test_a_circle_is_seen():
     assert circles(planted, "planted") == set()
     planted[root + "b/deep.rs"] += "pub(super) use super::super::a::One;\n"
     assert circles(planted, "planted") == {("a", "b")}
+    for within in ("fn f() {\n    super::super::a::one();\n}\n", "fn f(of: crate::a::One) {}\n"):
+        planted[root + "b/deep.rs"] = within
+        assert circles(planted, "planted") == {("a", "b")}
+    planted[root + "b/deep.rs"] = '// as crate::a::One\nconst OF: &str = "crate::a::One";\n'
+    assert circles(planted, "planted") == set()
     tests_alone = "use crate::c;\n#[cfg(test)]\nmod tests {\n    use crate::a::One;\n}\n"
     planted[root + "b/deep.rs"] = tests_alone
     assert circles(planted, "planted") == set()

@@ -49,6 +49,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(oo1_client, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_measures, module)?)?;
     oo7::register(module)?;
+    oo7_rows::register(module)?;
     rvm::register(module)
 }
 

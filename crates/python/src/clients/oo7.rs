@@ -21,8 +21,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(oo7_engines, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_lacks, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_inputs, module)?)?;
-    module.add_function(wrap_pyfunction!(super::oo7_rows::oo7_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(super::oo7_rows::oo7_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(oo7_measures, module)?)
 }
 

@@ -7,6 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(oo7_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(oo7_checksum, module)?)
+}
+
 fn relation(name: &str) -> Option<Stored> {
     TABLES.iter().find(|(_, table, _)| *table == name).map(|&(stored, _, _)| stored)
 }
@@ -14,7 +19,7 @@ fn relation(name: &str) -> Option<Stored> {
 /// Rows of a relation: see `_core.pyi`.
 #[pyfunction]
 #[pyo3(signature = (parts, fan_out, seed, relation, owner=None))]
-pub fn oo7_rows<'py>(
+fn oo7_rows<'py>(
     py: Python<'py>,
     parts: u64,
     fan_out: u32,
@@ -60,7 +65,7 @@ fn no_kind(kind: &str) -> PyErr {
 
 /// (count, checksum) of what a program saw, or found stored, as `crates/clients` counts it.
 #[pyfunction]
-pub fn oo7_checksum(kind: &str, rows: &Bound<'_, PyAny>) -> PyResult<(u64, String)> {
+fn oo7_checksum(kind: &str, rows: &Bound<'_, PyAny>) -> PyResult<(u64, String)> {
     let mut seen = Visits::default();
     let mut contents = Contents::default();
     let stored = relation(kind);
