@@ -36,6 +36,35 @@ impl Column {
         }
     }
 
+    /// Take the memory of so many further values at once, and no more.
+    pub fn reserve(&mut self, rows: usize) {
+        match self {
+            Self::Int16(values) => values.reserve_exact(rows),
+            Self::Int32(values) => values.reserve_exact(rows),
+            Self::Int64(values) | Self::Timestamp(values) => values.reserve_exact(rows),
+            Self::Text { width, bytes } => bytes.reserve_exact(rows * *width),
+        }
+    }
+
+    /// Append the values of a column of the same type.
+    ///
+    /// # Panics
+    /// Where the types differ.
+    pub fn append(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Int16(into), Self::Int16(values)) => into.extend_from_slice(values),
+            (Self::Int32(into), Self::Int32(values)) => into.extend_from_slice(values),
+            (Self::Int64(into), Self::Int64(values))
+            | (Self::Timestamp(into), Self::Timestamp(values)) => into.extend_from_slice(values),
+            (Self::Text { width, bytes: into }, Self::Text { width: other, bytes })
+                if width == other =>
+            {
+                into.extend_from_slice(bytes);
+            }
+            _ => panic!("columns of different types"),
+        }
+    }
+
     /// Remove the values; keep the memory.
     pub fn clear(&mut self) {
         match self {

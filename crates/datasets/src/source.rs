@@ -53,6 +53,9 @@ pub fn read_range(source: &Arc<dyn Source>, first: u64, count: u64) -> Relation 
     let first = first.min(source.rows());
     let count = count.min(source.rows() - first) as usize;
     let mut relation = empty(source.as_ref());
+    for (_, column) in &mut relation.columns {
+        column.reserve(count);
+    }
     Arc::clone(source).cursor(first).read(count, &mut relation);
     relation
 }

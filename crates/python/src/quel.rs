@@ -5,7 +5,6 @@ mod stream;
 
 use std::sync::{PoisonError, RwLock};
 
-use loadstone_datasets::read_all;
 use loadstone_quel::oracle::ROWS_MAX;
 use loadstone_quel::{Answer, from_json, parse, print, to_json};
 use pyo3::create_exception;
@@ -74,9 +73,8 @@ impl Oracle {
             return Err(PyValueError::new_err(message));
         }
         py.detach(|| {
-            let mut relation = read_all(&source);
-            relation.name = name.unwrap_or(relation.name);
-            self.oracle.write().unwrap_or_else(PoisonError::into_inner).add(relation);
+            let name = name.unwrap_or_else(|| source.name().to_owned());
+            self.oracle.write().unwrap_or_else(PoisonError::into_inner).open(source, &name);
         });
         Ok(())
     }

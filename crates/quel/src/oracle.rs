@@ -7,6 +7,7 @@
 
 mod aggregate;
 mod change;
+mod generated;
 mod keys;
 mod search;
 mod table;
@@ -20,7 +21,7 @@ use crate::parser::parse;
 use crate::schema::Catalogue;
 use crate::tree::{Span, Statement};
 use crate::value::OwnedValue;
-use loadstone_datasets::Relation;
+use loadstone_datasets::{Relation, Source, read_all};
 use search::{Meter, Search, Seen};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,16 +39,25 @@ pub const VALUES_HELD_MAX: u64 = 50_000_000;
 /// Rows that a relation may have here: row numbers are 32 bits wide.
 pub const ROWS_MAX: usize = u32::MAX as usize - 1;
 
+/// Bytes of a generated relation that are kept. A larger one is generated again, in part, for each
+/// answer: of 10^7 tuples of 100 bytes an answer looks at a few attributes.
+pub const KEPT_BYTES_MAX: u64 = 256 << 20;
+
 /// Relations by name, and the answers of programs over them.
 #[derive(Debug)]
 pub struct Oracle {
     relations: Relations,
     combinations_max: u64,
+    kept_bytes_max: u64,
 }
 
 impl Default for Oracle {
     fn default() -> Self {
-        Self { relations: Relations::new(), combinations_max: COMBINATIONS_MAX }
+        Self {
+            relations: Relations::new(),
+            combinations_max: COMBINATIONS_MAX,
+            kept_bytes_max: KEPT_BYTES_MAX,
+        }
     }
 }
 
@@ -65,6 +75,26 @@ impl Oracle {
     #[must_use]
     pub fn with_combinations_max(self, combinations_max: u64) -> Self {
         Self { combinations_max, ..self }
+    }
+
+    /// The same oracle, which generates larger relations again.
+    #[must_use]
+    pub fn with_kept_bytes_max(self, kept_bytes_max: u64) -> Self {
+        Self { kept_bytes_max, ..self }
+    }
+
+    /// Know a generated relation by this name; a relation of that name is replaced. It is kept in
+    /// memory where it takes `KEPT_BYTES_MAX` at most.
+    ///
+    /// # Panics
+    /// Where the relation has more than `ROWS_MAX` rows.
+    pub fn open(&mut self, source: Arc<dyn Source>, name: &str) {
+        let widths = source.attributes().iter().map(|one| one.kind.width_bytes() as u64);
+        if source.rows() * widths.sum::<u64>() <= self.kept_bytes_max {
+            return self.add(Relation { name: name.to_owned(), ..read_all(&source) });
+        }
+        assert!(source.rows() <= ROWS_MAX as u64, "row numbers are 32 bits wide");
+        self.relations.insert(name.to_ascii_lowercase(), Arc::new(Table::again(source)));
     }
 
     /// Keep a relation under its name; a relation of that name is replaced.
@@ -214,6 +244,7 @@ fn retrieve(
 /// The relations of a statement's slots, and the values of its aggregates.
 fn prepare<'a>(step: &'a Step, relations: &Relations, meter: &mut Meter) -> Evaluated<Frame<'a>> {
     let mut frame = Frame::new(step, relations);
+    frame.keep(step);
     for partition in &step.partitions {
         let groups = aggregate::groups(&frame, partition, meter)?;
         frame.groups.push(groups);

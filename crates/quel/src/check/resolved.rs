@@ -146,6 +146,30 @@ impl Term {
             | Self::Arithmetic { left, right, .. } => left.slots() | right.slots(),
         }
     }
+
+    /// Calls `each` with the slot and the number of every attribute in it; not with those of an
+    /// aggregate, which stands elsewhere.
+    pub fn columns(&self, each: &mut impl FnMut(usize, usize)) {
+        match self {
+            Self::Integer(_)
+            | Self::Real(_)
+            | Self::Text(_)
+            | Self::Parameter { .. }
+            | Self::Aggregate { .. } => {}
+            Self::Column { slot, column } => each(*slot, *column),
+            Self::Not(operand)
+            | Self::Negate { operand, .. }
+            | Self::Match { text: operand, .. }
+            | Self::Call { argument: operand, .. } => operand.columns(each),
+            Self::And(left, right)
+            | Self::Or(left, right)
+            | Self::Compare { left, right, .. }
+            | Self::Arithmetic { left, right, .. } => {
+                left.columns(each);
+                right.columns(each);
+            }
+        }
+    }
 }
 
 /// The functions of one number.

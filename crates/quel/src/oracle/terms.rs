@@ -42,6 +42,25 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Have the attributes kept that are looked at for every tuple: those of conditions, of
+    /// aggregates and of by-lists.
+    pub fn keep(&self, step: &Step) {
+        let mut wanted: Vec<Vec<usize>> = vec![Vec::new(); self.sources.len()];
+        let aggregated = step.aggregates.iter();
+        let terms = (step.scope.conditions.iter())
+            .chain(aggregated.clone().flat_map(|one| &one.scope.conditions))
+            .chain(aggregated.map(|one| &one.argument))
+            .chain(step.partitions.iter().flat_map(|one| &one.by));
+        for term in terms {
+            term.columns(&mut |slot, column| wanted[slot].push(column));
+        }
+        for (source, columns) in self.sources.iter().zip(&wanted) {
+            if let Source::Table(table) = source {
+                table.keep(columns);
+            }
+        }
+    }
+
     pub fn slot_count(&self) -> usize {
         self.sources.len()
     }
