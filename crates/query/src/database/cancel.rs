@@ -1,36 +1,36 @@
 //! Ending statements from another thread.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use lode::{Interrupt, Reading, Writing};
 
 use super::Database;
+use super::stripes::{Number, Stripes};
 use crate::error::{QueryError, Result};
 
 /// The interrupts that end the statements that run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Mutex<Vec<Interrupt>>>);
+pub(super) struct Running(Arc<Stripes<Vec<Interrupt>>>);
 
 /// One statement's; it is taken off the list when the last holder lets go of it.
 #[derive(Debug)]
 pub(super) struct Cancel {
     interrupt: Interrupt,
     running: Running,
+    /// The stripe of the list that it is on: another thread may be the last holder.
+    number: Number,
 }
 
 impl Running {
     fn begin(&self, interrupt: Interrupt) -> Cancel {
-        self.list(|list| list.push(interrupt.clone()));
-        Cancel { interrupt, running: self.clone() }
+        let number = Number::own();
+        self.0.locked(number).push(interrupt.clone());
+        Cancel { interrupt, running: self.clone(), number }
     }
 
     pub fn cancel_all(&self) {
-        self.list(|list| list.iter().for_each(Interrupt::interrupt));
-    }
-
-    fn list<R>(&self, act: impl FnOnce(&mut Vec<Interrupt>) -> R) -> R {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.each().for_each(|list| list.iter().for_each(Interrupt::interrupt));
     }
 }
 
@@ -55,7 +55,8 @@ impl Cancel {
 impl Drop for Cancel {
     fn drop(&mut self) {
         let own = self.interrupt.flag();
-        self.running.list(|list| list.retain(|other| !Arc::ptr_eq(other.flag(), own)));
+        let mut list = self.running.0.locked(self.number);
+        list.retain(|other| !Arc::ptr_eq(other.flag(), own));
     }
 }
 

@@ -9,6 +9,7 @@ mod planned;
 mod rows;
 mod running;
 mod statement;
+mod stripes;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -1,8 +1,8 @@
 //! A statement run as one transaction.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loadstone_quel::check::resolved::Action;
 
@@ -11,6 +11,7 @@ use super::checking::Checking;
 use super::planned::{Ground, Planned};
 use super::rows::{Collecting, Outcome, Rows};
 use super::statement::is_silent;
+use super::stripes::{Number, Stripes};
 use super::{Database, Statement, definition};
 use crate::catalog::Catalog;
 use crate::counters::{Counts, Work};
@@ -308,30 +309,30 @@ pub(super) struct Ran {
 
 /// The work of statements that have ended, and the time that it took.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Done(Arc<Mutex<(Work, Phases)>>);
+pub(super) struct Done(Arc<Stripes<(Work, Phases)>>);
 
 impl Done {
     pub fn work(&self) -> Work {
-        self.locked().0
+        let mut work = Work::default();
+        self.0.each().for_each(|done| work.add(&done.0));
+        work
     }
 
     pub fn phases(&self) -> Phases {
-        self.locked().1
+        let mut phases = Phases::default();
+        self.0.each().for_each(|done| phases.add(&done.1));
+        phases
     }
 
     /// Count phases without work.
     pub fn took(&self, phases: &Phases) {
-        self.locked().1.add(phases);
+        self.0.locked(Number::own()).1.add(phases);
     }
 
     fn add(&self, work: &Work, phases: &Phases) {
-        let mut done = self.locked();
+        let mut done = self.0.locked(Number::own());
         done.0.add(work);
         done.1.add(phases);
-    }
-
-    fn locked(&self) -> MutexGuard<'_, (Work, Phases)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
