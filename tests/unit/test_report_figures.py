@@ -14,6 +14,7 @@ from loadstone.text.numbers import (
     listing,
     percent,
     plural,
+    scaled,
     size,
     times,
     unit_for,
@@ -83,4 +84,6 @@ def test_words() -> None:
     assert [percent(0.0231), percent(0.97)] == ["2.3 %", "97 %"]
     assert [size(512), size(1_900_544)] == ["512 B", "1.81 MiB"]
     assert [listing(["a"]), listing(["a", "b", "c"])] == ["a", "a, b and c"]
+    assert [scaled(1, "tuples"), scaled(1200, "tuples")] == ["1 tuple", "1,200 tuples"]
+    assert scaled(1, "database as it stands") == "1 database as it stands"
     assert [plural(1, "cell"), plural(1200, "cell")] == ["1 cell", "1,200 cells"]

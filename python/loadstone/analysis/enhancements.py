@@ -132,6 +132,8 @@ def _enhanced(
     switches = tuple(named[name] for name in reported.switches if name in named)
     rows: dict[tuple[str, int], EnhancedRow] = {}
     for table, label, operation, scale, gain in _published(run.published, reported, found):
+        if _named(operation, scale) not in operations:
+            continue  # of the paper's others this study could say nothing
         then = (*rows[label, scale].then, Then(table, gain)) if (label, scale) in rows else (
             Then(table, gain),)  # fmt: skip
         studied = _studied(operations, operation, scale)
@@ -147,8 +149,13 @@ def _studied(
 ) -> StudiedOperation | None:
     """A study's figures for a row: a study is warm, so for a row that is warm, or names no
     temperature."""
-    name, _, temperature = (operation or "").partition("@")
-    return operations.get((name, scale)) if temperature in ("", "warm") else None
+    _, _, temperature = (operation or "").partition("@")
+    return operations.get(_named(operation, scale)) if temperature in ("", "warm") else None
+
+
+def _named(operation: str | None, scale: int) -> tuple[str, int]:
+    """The operation of a published row, whatever its temperature, and its scale."""
+    return (operation or "").partition("@")[0], scale
 
 
 def _published(

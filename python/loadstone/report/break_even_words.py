@@ -6,7 +6,7 @@ from loadstone.analysis.break_even import BreakEven, Paying, Unreported, ValueCo
 from loadstone.plan.presentation import Presentation
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import Crossing
-from loadstone.text.numbers import digits, duration, estimated, listing, number, plural
+from loadstone.text.numbers import digits, duration, estimated, listing, number, plural, scaled
 
 AT_ONCE = "at once"
 NEVER = "never"
@@ -109,7 +109,7 @@ def note(scales: Sequence[int], words: Presentation) -> str:
     """The meaning of the figures, and when they would be false."""
     return (
         f"Both are of the straight line through the times at {number(scales[0])} and"
-        f" {number(scales[-1])} {words.scale}, each pair of values within the same blocks; an"
+        f" {scaled(scales[-1], words.scale)}, each pair of values within the same blocks; an"
         " interval holds the truth at 95 % where times are such a line. ~: beyond the largest"
         " scale, where the line is drawn on. bent: there the two differ"
         " otherwise than the line."

@@ -32,11 +32,14 @@ BAND = 0.76
 
 def then_and_now(changes: Sequence[tuple[Enhanced, Sequence[EnhancedRow]]]) -> Chart:
     """Each change in a colour and a place of its own within the row; the paper's gains hollow,
-    today's filled, with their intervals, named by the value switched to."""
+    today's filled, with their intervals. Where a change has several values to switch to, those that
+    gain are named behind its marks, and those that lose before them, in their order."""
     labels = list(dict.fromkeys(row.label for _, rows in changes for row in rows))
     points = _points(changes, labels)
     reached = [1.0, *(p[name] for p in points for name in ("x", "low", "high"))]
-    low, high = min(reached) / 1.15, max(reached) * 1.6
+    called = [*_called(points, gains=True), *_called(points, gains=False)]
+    loses = any(p["before"] for p in called)
+    low, high = min(reached) / (1.6 if loses else 1.15), max(reached) * 1.6
     x = axis("x", low, high, labelExpr=LABELS, values=_ticks(low, high))
     y = _rows(labels)
     hollow = {"type": "point", "fill": PAPER, "strokeWidth": 1.4, "opacity": 1, "size": 50}
@@ -54,8 +57,9 @@ def then_and_now(changes: Sequence[tuple[Enhanced, Sequence[EnhancedRow]]]) -> C
         layer(hollow, (p for p in points if not p["today"]), x=x, y=y, stroke=COLOUR),
         layer({"type": "circle", "size": 50, "opacity": 1}, today, x=x, y=y, color=COLOUR),
         layer({"type": "text", "align": "left", "dx": 7, "dy": 0, "fontSize": 9},
-              (p for p in today if p["text"]), x=x | {"field": "high"}, y=y, text=TEXT,
-              color=COLOUR),
+              (p for p in called if not p["before"]), x=x, y=y, text=TEXT, color=COLOUR),
+        layer({"type": "text", "align": "right", "dx": -7, "dy": 0, "fontSize": 9},
+              (p for p in called if p["before"]), x=x, y=y, text=TEXT, color=COLOUR),
         layer({"type": "text", "align": "left", "fontWeight": 600}, names, x=x, y=y, text=TEXT,
               color=COLOUR),
     ]  # fmt: skip
@@ -89,6 +93,23 @@ def _points(
                                "today": True, "text": text if len(one.switches) > 1 else "",
                                })  # fmt: skip
     return points
+
+
+def _called(points: Sequence[Point], *, gains: bool) -> list[Point]:
+    """One label for the values of a change in a row that gain, behind all marks of that change, and
+    one for those that lose, before them: labels of their own would lie upon each other's marks."""
+    of_change: dict[float, list[Point]] = {}
+    for point in points:
+        if point["text"] and (point["x"] >= 1) == gains:
+            of_change.setdefault(point["row"], []).append(point)
+    called = []
+    for row, those in of_change.items():
+        text = ", ".join(point["text"] for point in sorted(those, key=lambda point: point["x"]))
+        marks = [point for point in points if point["row"] == row]
+        x = max(p["high"] for p in marks) if gains else min(p["low"] for p in marks)
+        called.append({"x": x, "row": row, "text": text, "colour": those[0]["colour"],
+                       "before": not gains})  # fmt: skip
+    return called
 
 
 def _names(

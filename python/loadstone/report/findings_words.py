@@ -7,7 +7,7 @@ from loadstone.analysis.chapters import Chapter, themes
 from loadstone.analysis.findings.finding import Finding, Grade
 from loadstone.analysis.findings.learned import Learned, Theme, Why
 from loadstone.analysis.summary import Summary
-from loadstone.text.numbers import number, plural
+from loadstone.text.numbers import plural, scaled
 
 GRADES = {
     Grade.EXPLAINED: "a switch of the engine was turned, read back, and took the stated part away",
@@ -90,7 +90,7 @@ def _theme(whole: Summary, titles: Mapping[str, str], theme: Theme) -> ThemeWord
 
 def _place(whole: Summary, titles: Mapping[str, str], found: Finding) -> Place:
     title = titles.get(found.operation, found.operation)
-    at = f"{number(found.rows)} {whole.words.scale}, {found.temperature}"
+    at = f"{scaled(found.rows, whole.words.scale)}, {found.temperature}"
     return Place(f"{title}; {at}", found.rows, found.operation)
 
 

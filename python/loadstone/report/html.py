@@ -108,6 +108,7 @@ def environment() -> Environment:
     )
     environment.filters |= {
         "count": numbers.number,
+        "scaled": numbers.scaled,
         "digits": numbers.digits,
         "duration": numbers.duration,
         "gain": gain,

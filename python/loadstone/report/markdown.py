@@ -158,7 +158,7 @@ def _unequal(whole: Summary) -> Iterable[str]:
 
 
 def _view(whole: Summary, view: View, found: Learned) -> Iterable[str]:
-    at = plain(f"{numbers.number(view.rows)} {whole.words.scale}, {view.temperature}")
+    at = plain(f"{numbers.scaled(view.rows, whole.words.scale)}, {view.temperature}")
     yield f"{at}; median, and its ratio to the row's best{unjudged(whole.run)}"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} | why |"
@@ -258,7 +258,7 @@ def _ladder(whole: Summary) -> Iterable[str]:
     for reported in filter(None, (clients_line(whole), round_trips_line(whole))):
         yield from ("", plain(reported))
     for section in ladder_sections(whole):
-        at = f"{numbers.number(section.rows)} {whole.words.scale}, warm"
+        at = f"{numbers.scaled(section.rows, whole.words.scale)}, warm"
         for table in (section.rungs, *section.accounts):
             yield from ("", plain(f"{table.title}; {at}"), "", *_ladder_table(table))
         yield from ("", *(f"- {plain(said)}" for said in section.arguments))
@@ -279,7 +279,7 @@ def _budget(whole: Summary) -> Iterable[str]:
     """The place where each engine's time goes, over all operations of a scale."""
     found = budgets(whole.run)
     for view in overviews(found):
-        at = f"{numbers.number(view.rows)} {whole.words.scale}, {view.temperature}"
+        at = f"{numbers.scaled(view.rows, whole.words.scale)}, {view.temperature}"
         counted = numbers.plural(view.operations, "operation")
         yield from ("", plain(f"Where the time goes, mean of {counted}; {at}"), "")
         names = " | ".join(plain(whole.labels[variant]) for variant in view.variants)

@@ -6,7 +6,7 @@ from loadstone.analysis.measured import Today
 from loadstone.analysis.published import Comparison, ComparisonRow, Comparisons
 from loadstone.analysis.summary import Summary
 from loadstone.record.model import MEASURED
-from loadstone.text.numbers import listing, number, plural, times
+from loadstone.text.numbers import listing, plural, scaled, times
 
 FEW = "°"
 
@@ -55,7 +55,7 @@ def lead(found: Comparisons, summary: Summary) -> str:
     """The text above the tables."""
     scale = summary.words.scale
     at = (
-        f"{number(found.rows)} {scale}, {found.temperature}"
+        f"{scaled(found.rows, scale)}, {found.temperature}"
         if found.rows is not None
         else f"at the table's number of {scale} and each row's temperature"
     )

@@ -8,7 +8,7 @@ from loadstone.analysis.releases import Step, outcome
 from loadstone.control_characters import legible
 from loadstone.report.comparison.wording import bounds
 from loadstone.report.markdown_text import plain
-from loadstone.text.numbers import digits, duration, number, plural
+from loadstone.text.numbers import digits, duration, number, plural, scaled
 
 HEADINGS = ("operation", "tuples", "from", "to", "before", "after", "ratio", "95 % interval",
             "verdict")  # fmt: skip
@@ -43,9 +43,10 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
         if skipped:
             first, last = release(step.before), release(step.after)
             where = f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
+        at = f"{scaled(step.rows, 'tuples')}, {step.temperature}"
         yield (
-            f"{step.operation} ({number(step.rows)} tuples, {step.temperature}) is {step.verdict}"
-            f" {where}: {digits(pair.ratio.value)} times that of {release(step.before)}"
+            f"{step.operation} ({at}) is {step.verdict} {where}:"
+            f" {digits(pair.ratio.value)} times that of {release(step.before)}"
             f" (95 % interval {bounds(pair.ratio)})"
         )
     if not changed:

@@ -10,7 +10,7 @@ from loadstone.analysis.budget_overview import overviews, shown_first
 from loadstone.analysis.summary import Summary
 from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.screen import folded
-from loadstone.text.numbers import number, plural
+from loadstone.text.numbers import plural, scaled
 
 ROWS_MAX = 12
 """The largest: a screen has more to show, and the page has them all."""
@@ -27,7 +27,7 @@ def time_budgets(whole: Summary) -> Iterable[Text | Table]:
         pad_edge=False,
         padding=(0, 2, 0, 0),
         title=f"Where the time goes, mean of {plural(shown.operations, 'operation')}: "
-        f"{number(shown.rows)} {whole.words.scale}, {shown.temperature}",
+        f"{scaled(shown.rows, whole.words.scale)}, {shown.temperature}",
         title_justify="left",
         title_style="dim",
     )

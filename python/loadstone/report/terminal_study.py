@@ -47,7 +47,7 @@ from loadstone.report.study_words import (
     work_words,
 )
 from loadstone.report.terminal_progress import Progress, Unit, unit_of
-from loadstone.text.numbers import beyond_one, listing, number, plural, times
+from loadstone.text.numbers import beyond_one, listing, plural, scaled, times
 
 if TYPE_CHECKING:
     from loadstone.plan.study import Decision, Switch
@@ -130,7 +130,7 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
     yield Text(circumstances(run), style="dim")
     for rows in dict.fromkeys(operation.rows for operation in found.operations):
         yield Text("")
-        yield _map(found, rows)
+        yield _map(found, rows, scaled(rows, run.presentation.scale))
         if others := _others(found, rows):
             yield Text(others, style="dim")
     if found.operations:
@@ -148,13 +148,13 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
     yield Text(f"record  {legible(str(record))}")
 
 
-def _map(found: StudyMap, rows: int) -> Table:
+def _map(found: StudyMap, rows: int, at: str) -> Table:
     """Operations x switches: what matters first."""
     table = Table(
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
-        title=f"Effect of each switch: {number(rows)} tuples, warm",
+        title=f"Effect of each switch: {at}, warm",
         title_justify="left",
         title_style="dim",
     )

@@ -33,7 +33,7 @@ from loadstone.report.shades import bar_share
 from loadstone.report.terminal_budget import time_budgets
 from loadstone.report.terminal_users import concurrent_users
 from loadstone.report.unequal_words import unequal_lines
-from loadstone.text.numbers import listing, number, plural, times
+from loadstone.text.numbers import listing, number, plural, scaled, times
 from loadstone.text.reasons import kind_of, kinds, together
 
 """Errors of engines on a full disk."""
@@ -157,7 +157,7 @@ def _groups(whole: Summary, view: View) -> Table:
         pad_edge=False,
         padding=(0, 2, 0, 0),
         title="Ratio to the fastest, median of each group: "
-        f"{number(view.rows)} {whole.words.scale}, {view.temperature}{unjudged(whole.run)}",
+        f"{scaled(view.rows, whole.words.scale)}, {view.temperature}{unjudged(whole.run)}",
         title_justify="left",
         title_style="dim",
     )
@@ -220,8 +220,8 @@ def _failures(whole: Summary) -> list[str]:
     for kind, reasons in kinds(figure.reason for figure in failed).items():
         own = [figure.cell for figure in failed if kind_of(figure.reason) == kind]
         cell = own[0]
-        scale = f"{number(cell.rows)} {whole.words.scale}"
-        where = f"{cell.operation} on {cell.variant}, {scale}, {cell.temperature}"
+        at = f"{scaled(cell.rows, whole.words.scale)}, {cell.temperature}"
+        where = f"{cell.operation} on {cell.variant}, {at}"
         if len(own) > 1:
             where = f"{plural(len(own), 'cell')} failed, the first {where}"
         said.append(f"{where}: {one_line(together(reasons), 160)}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from loadstone.analysis.user_points import UsersCurve
 from loadstone.report.charts import COLOUR, TEXT, Chart, Point
 from loadstone.report.drawing import axis, chart, colour_of, decades, layer, spread
-from loadstone.text.numbers import number, times
+from loadstone.text.numbers import scaled, times
 
 HEIGHT_PX = 190
 LABEL_PX = 14.0
@@ -36,7 +36,7 @@ def throughput_curves(
         layer({"type": "text", "align": "left", "dx": 8, "limit": 260},
               ends, x=x, y=y, text=TEXT, color=COLOUR),
     ]  # fmt: skip
-    at = f", {number(curves[0].rows)} {scale}" if scales else ""
+    at = f", {scaled(curves[0].rows, scale)}" if scales else ""
     longest = max(len(end["text"]) for end in ends)
     title = f"{curves[0].operation}{at}: answered in a second, over concurrent users"
     return chart(layers, 220, HEIGHT_PX, characters_right=min(longest, 40)), title

@@ -117,6 +117,15 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+COUNTED = ("accounts", "parts", "rows", "tuples")
+"""The units of scales that are counted; others are no plural, or not of what there is one."""
+
+
+def scaled(count: int, unit: str) -> str:
+    """`1 tuple`, `210 tuples`, `1 query without a table`: a count in the unit of a scale."""
+    return f"{count:,} {unit[:-1] if count == 1 and unit.endswith(COUNTED) else unit}"
+
+
 def listing(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     items = list(names)

@@ -21,7 +21,7 @@ from loadstone.analysis.findings.scales import pair_at, scales_of
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
 from loadstone.statistics.study.observations import side
-from loadstone.text.numbers import number
+from loadstone.text.numbers import number, scaled
 
 RULE = "crossing"
 KIND = "the order turns with the size"
@@ -74,7 +74,7 @@ def _finding(seen: Evidence, far: Distance, least: At, most: At) -> Finding:
     slow, fast = far.names
     scale = seen.whole.words.scale
     later = far.row.rows <= least[0]
-    between = f"between {number(least[0])} and {number(most[0])} {scale}"
+    between = f"between {number(least[0])} and {scaled(most[0], scale)}"
     overtakes = f"{slow} overtakes {fast}" if later else f"{fast} overtakes {slow}"
     cause = "is a cost of each statement" if later else "grows with the data"
     met = meeting(least, most)

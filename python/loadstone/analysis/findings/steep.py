@@ -17,7 +17,7 @@ from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.plan_shape import same_plans
 from loadstone.record.model import CellResult
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import number
+from loadstone.text.numbers import number, scaled
 
 RULE = "steep"
 
@@ -40,7 +40,7 @@ def _finding(seen: Evidence, line: Growth, cells: list[CellResult]) -> Finding:
     cause = _cause(cells)
     scale = seen.whole.words.scale
     name = seen.whole.labels[line.variant]
-    ends = f"{number(line.sizes[0])} to {number(line.sizes[-1])} {scale}"
+    ends = f"{number(line.sizes[0])} to {scaled(line.sizes[-1], scale)}"
     exponent = Estimate(line.exponent, line.low, line.high)
     power = f"{line.exponent:.2f} ({line.low or 0:.2f} to {line.high or 0:.2f})"
     largest = max(line.sizes)
