@@ -28,7 +28,7 @@ __all__ = [
     "oo7_client", "oo7_engines", "oo7_inputs", "oo7_lacks", "oo7_measures", "oo7_rows", "outliers",
     "page_out", "pretouch", "processor_times", "quel_format", "quel_parse", "reads_past_calls",
     "relations", "resident_pages", "rvm_answer", "rvm_client", "rvm_engines", "rvm_inputs",
-    "rvm_lacks", "rvm_measures", "schedule", "spin_ns",
+    "rvm_lacks", "rvm_measures", "schedule", "spin_ns", "versions_built_in",
 ]  # fmt: skip
 
 # --- datasets -----------------------------------------------------------------------------
@@ -123,6 +123,9 @@ def oo1_client(
     (postgresql) or empty (memory, null); `library` the shared object that holds DuckDB."""
 
 def oo1_measures() -> list[str]: ...
+def versions_built_in() -> dict[str, str]:
+    """The versions of the engines that are compiled into the core, by name: sqlite, lmdb."""
+
 def oo7_client(
     engine: str, database: str, tactics: Sequence[tuple[str, str]], parts: int, fan_out: int = 3,
     seed: int = 1, library: str | None = None,

@@ -30,6 +30,7 @@ from loadstone.errors import (
     RecordError,
     StatementEndedError,
     TimeLimitError,
+    UnknownTacticError,
     WorkerDiedError,
 )
 from loadstone.interruption import Recognised
@@ -64,6 +65,7 @@ class Exit(IntEnum):
 EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     InputError: Exit.INPUT,
     NothingToMeasureError: Exit.INPUT,
+    UnknownTacticError: Exit.INPUT,
     QueryError: Exit.INPUT,
     DeadlockError: Exit.ENGINE,
     CancelledError: Exit.ENGINE,

@@ -26,6 +26,15 @@ class InputError(LoadstoneError):
     """An argument, a plan file, a variant or a query text is wrong."""
 
 
+class UnknownTacticError(InputError):
+    """A tactic that an engine does not have, as it is driven here; `known` says what it has."""
+
+    def __init__(self, engine: str, tactic: str, known: str, meant: str = "") -> None:
+        hint = f"{meant}it can switch: {known}"
+        super().__init__(f"{engine} has no tactic {tactic!r}", hint=hint)
+        self.tactic, self.known = tactic, known
+
+
 class NothingToMeasureError(InputError):
     """Every cell of a plan is a gap."""
 

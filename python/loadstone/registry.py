@@ -4,6 +4,7 @@ Listing names imports none of them; loading imports exactly the one requested.
 """
 
 import re
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ROADS = {"engines": "statements", "clients": "a client program"}
 """Kind of entry point of an engine -> what drives it."""
+OTHER_ROAD = {"engines": "clients", "clients": "engines"}
 _NAME = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 
 
@@ -81,6 +83,16 @@ def load_benchmark(name: str) -> "type[Benchmark]":
     """Import one benchmark. `InputError` for an unknown name."""
     kind: type[Benchmark] = _load("benchmarks", name)
     return kind
+
+
+def benchmarks_by_road() -> dict[str, list[str]]:
+    """The installed benchmarks by the road on which they drive an engine; each is imported, but for
+    one whose package is broken."""
+    found: dict[str, list[str]] = {seam: [] for seam in ROADS}
+    for name in benchmark_names():
+        with suppress(EngineError):
+            found[load_benchmark(name).seam].append(name)
+    return found
 
 
 def chosen_benchmark(choices: "Choices") -> "Benchmark":
@@ -144,7 +156,7 @@ def _load(kind: str, name: str) -> Any:
     if name not in points:
         what = "engine" if kind == "clients" else kind.removesuffix("s")
         known = ", ".join(sorted(points)) or "nothing: is Loadstone itself installed?"
-        other = {"engines": "clients", "clients": "engines"}.get(kind)
+        other = OTHER_ROAD.get(kind)
         if other and name in _points(other):
             raise InputError(
                 f"{name} is driven by {ROADS[other]} alone, and this benchmark needs {ROADS[kind]}",

@@ -34,3 +34,9 @@ mod users;
 pub use error::ClientError;
 pub use outcome::{Logged, Outcome, Sent};
 pub use tactics::{Address, Tactics};
+
+/// The versions of the engines that are compiled into this crate, by name.
+#[must_use]
+pub fn versions_built_in() -> [(&'static str, String); 2] {
+    [("sqlite", sqlite::version()), ("lmdb", lmdb::version())]
+}

@@ -7,6 +7,7 @@ mod oo7_rows;
 mod rvm;
 mod statements;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -48,6 +49,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_client, module)?)?;
     module.add_function(wrap_pyfunction!(oo1_measures, module)?)?;
+    module.add_function(wrap_pyfunction!(versions_built_in, module)?)?;
     oo7::register(module)?;
     oo7_rows::register(module)?;
     rvm::register(module)
@@ -69,6 +71,12 @@ fn database(parts: u64, seed: u64, locality: bool) -> PyResult<Database> {
 #[pyfunction]
 fn oo1_measures() -> Vec<&'static str> {
     Measure::ALL.iter().map(|(name, _)| *name).collect()
+}
+
+/// By engine: see `_core.pyi`.
+#[pyfunction]
+fn versions_built_in() -> HashMap<&'static str, String> {
+    loadstone_clients::versions_built_in().into_iter().collect()
 }
 
 type Counted = (Option<u64>, Option<u64>, Option<u64>);

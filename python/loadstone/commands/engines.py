@@ -1,6 +1,5 @@
 """`loadstone engines`: the engines, how each is driven, its tactics, and its gaps."""
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -103,15 +102,12 @@ def _print() -> None:
 def _benchmarks() -> str:
     """Which benchmarks drive an engine by which road."""
     from loadstone import registry
-    from loadstone.errors import EngineError
     from loadstone.text.numbers import listing
 
-    found: dict[str, list[str]] = {seam: [] for seam in registry.ROADS}
-    for name in registry.benchmark_names():
-        with suppress(EngineError):
-            found[registry.load_benchmark(name).seam].append(name)
     reported = (
-        f"{listing(names)} by {registry.ROADS[seam]}" for seam, names in found.items() if names
+        f"{listing(names)} by {registry.ROADS[seam]}"
+        for seam, names in registry.benchmarks_by_road().items()
+        if names
     )
     return f"an engine is driven for {', for '.join(reported)}"
 

@@ -15,7 +15,7 @@ from loadstone.engines import data_files
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.tactic import Level, Tactic, declared
-from loadstone.errors import InputError, UnsupportedError
+from loadstone.errors import InputError, UnknownTacticError, UnsupportedError
 from loadstone.owner import checked_owner
 from loadstone.plan.release import VENV, Release
 from loadstone.plan.variant import SETTING, listed
@@ -185,9 +185,8 @@ class System(ABC):
         """The tactic of that name. Raises `InputError` where there is none."""
         tactic = cls.tactics().get(name)
         if tactic is None:
-            raise InputError(
-                f"{cls.name} has no tactic {name[:40]!r}",
-                hint=f"it can switch: {listed(cls.tactics())}{cls._or_a_setting(name)}",
+            raise UnknownTacticError(
+                cls.name, name[:40], f"{listed(cls.tactics())}{cls._or_a_setting(name)}"
             )
         return tactic
 

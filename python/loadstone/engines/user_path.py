@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from loadstone.errors import InputError
+from loadstone.errors import InputError, UnknownTacticError
 
 
 def path_in(url: str) -> Path:
@@ -19,5 +19,5 @@ def path_in(url: str) -> Path:
         )
     if parts.query:
         unknown = parts.query.partition("=")[0]
-        raise InputError(f"{parts.scheme} has no tactic {unknown!r}", hint="see: loadstone engines")
+        raise UnknownTacticError(parts.scheme, unknown, "what `loadstone engines` lists")
     return Path(os.path.realpath(path))

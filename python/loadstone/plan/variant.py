@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
 from loadstone import secret
-from loadstone.errors import InputError
+from loadstone.errors import InputError, UnknownTacticError
 from loadstone.plan.release import INSTALLED, Release, parse_release
 
 AA_SUFFIX = "#2"
@@ -267,7 +267,9 @@ def _check_known(
     near = get_close_matches(unknown, tactics, n=3, cutoff=0.6)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     own = f"; or write {SETTING}{unknown} for a setting of the engine's own"
-    raise InputError(
-        f"{secret.shown(text.partition('?')[0])} has no tactic {unknown!r}",
-        hint=f"{meant}it can switch: {known}{own if takes_settings else ''}",
+    raise UnknownTacticError(
+        secret.shown(text.partition("?")[0]),
+        unknown,
+        f"{known}{own if takes_settings else ''}",
+        meant,
     )

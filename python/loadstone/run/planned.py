@@ -3,7 +3,8 @@ runs."""
 
 import dataclasses
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from loadstone import registry, secret
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
 from loadstone.engines.system import System
-from loadstone.errors import InputError, NotInstalledError
+from loadstone.errors import InputError, LoadstoneError, NotInstalledError, UnknownTacticError
 from loadstone.plan.choices import Choices
 from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
@@ -163,7 +164,8 @@ def _study(
             hint=f"name one: --on {' or '.join(engines)}",
         )
     base, engine = parsed[0]
-    study, variants = study_of(base, engine, choices.vary, choices.design)
+    with _naming_the_road(base.engine, benchmark.seam):
+        study, variants = study_of(base, engine, choices.vary, choices.design)
     both = [(variant, engine) for variant in variants]
     both.insert(1, (dataclasses.replace(variants[0], aa_control=True), engine))
     if choices.overhead:
@@ -204,10 +206,39 @@ def _with_aa_control(
 
 def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
     """A variant as a user writes it, with its engine as benchmarks of a seam meet it."""
-    engine = registry.load_system(seam, registry.engine_named(text))
-    variant = parse_variant(text, frozenset(engine.tactics()), takes_settings=engine.takes_settings)
-    engine.check(variant)
+    name = registry.engine_named(text)
+    engine = registry.load_system(seam, name)
+    with _naming_the_road(name, seam):
+        known = frozenset(engine.tactics())
+        variant = parse_variant(text, known, takes_settings=engine.takes_settings)
+        engine.check(variant)
     return variant, engine
+
+
+@contextmanager
+def _naming_the_road(engine: str, seam: str) -> Iterator[None]:
+    """Say of a tactic that an engine lacks here, and has where the other road leads to it, which
+    benchmarks take it. Raises `InputError`."""
+    try:
+        yield
+    except UnknownTacticError as error:
+        other = registry.OTHER_ROAD[seam]
+        if not _has_tactic(other, engine, error.tactic):
+            raise
+        takers = registry.benchmarks_by_road()[other]
+        raise InputError(
+            f"{engine}'s tactic {error.tactic!r} is one of {registry.ROADS[other]}, and this"
+            f" benchmark drives it by {registry.ROADS[seam]}",
+            hint=f"{listing(takers)} can switch it; this one can switch: {error.known}",
+        ) from error
+
+
+def _has_tactic(seam: str, engine: str, tactic: str) -> bool:
+    """Whether an engine has it where a benchmark of that seam meets it."""
+    try:
+        return tactic in registry.load_system(seam, engine).tactics()
+    except LoadstoneError:  # no engine of that road, or one that cannot be loaded
+        return False
 
 
 def describe(planned: Planned) -> str:

@@ -5,5 +5,7 @@ pub mod oo7;
 mod raw;
 mod reader;
 pub mod rvm;
+
+pub use raw::version;
 mod tables;
 mod writer;

@@ -164,15 +164,7 @@ impl File {
     /// Read back from the connection, never from the tactics.
     pub fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
         let mut terms = vec![("version".to_owned(), version())];
-        for name in [
-            "journal_mode",
-            "synchronous",
-            "page_size",
-            "cache_size",
-            "mmap_size",
-            "read_uncommitted",
-            "threads",
-        ] {
+        for name in PRAGMAS {
             let value = self.connection.value(&format!("pragma {name}"))?;
             terms.push((name.to_owned(), value));
         }
@@ -208,6 +200,24 @@ impl File {
         Ok(terms)
     }
 }
+
+/// The pragmas that are terms, as `PRAGMAS` of Python's `engines/sqlite/settings.py` has them for
+/// statements.
+const PRAGMAS: [&str; 13] = [
+    "synchronous",
+    "journal_mode",
+    "cache_size",
+    "page_size",
+    "read_uncommitted",
+    "threads",
+    "wal_autocheckpoint",
+    "mmap_size",
+    "temp_store",
+    "locking_mode",
+    "auto_vacuum",
+    "automatic_index",
+    "encoding",
+];
 
 /// Every B-tree, by what it is ordered.
 const INDEXES: &str = "select coalesce(group_concat(name || ' (' || columns || ')', ', '), 'none') \

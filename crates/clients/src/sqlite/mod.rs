@@ -6,3 +6,5 @@ pub mod oo7;
 mod raw;
 pub mod rvm;
 pub mod statements;
+
+pub use raw::version;

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from socket import socket
 from typing import ClassVar
@@ -242,7 +243,12 @@ class SqliteClient(RustClient):
 
     def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Of its pragmas."""
-        return sqlite_settings.in_common_words(reported)
+        return sqlite_settings.in_terms(reported)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Of the SQLite that is built in: statements have that of their driver's wheel."""
+        return {"sqlite": _core.versions_built_in()["sqlite"]}
 
 
 class LmdbClient(RustClient):
@@ -257,6 +263,11 @@ class LmdbClient(RustClient):
     def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
         return lmdb_settings.in_common_words(reported)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Of the LMDB that is built in."""
+        return {"lmdb": _core.versions_built_in()["lmdb"]}
 
 
 class DuckdbClient(RustClient):
@@ -275,6 +286,11 @@ class DuckdbClient(RustClient):
         threads = reported["parallelism"].removeprefix("threads ")
         words = duckdb_settings.in_common_words(fsync_mode, memory_limit, threads)
         return {**words, "setting.fsync_mode": fsync_mode}
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Of the wheel."""
+        return {"duckdb": metadata.version("duckdb")}
 
     def header_bytes(self) -> int:
         """Of its storage format, with blocks of the default size."""

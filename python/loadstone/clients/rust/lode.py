@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from loadstone import _core
 from loadstone.clients.declared import capabilities, opened
 from loadstone.clients.rust.embedded import RustClient, client_errors
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
@@ -60,6 +61,11 @@ class LodeClient(RustClient):
     capabilities: ClassVar[Capabilities] = capabilities(
         "lode", described(TACTICS, of_client("lode"))
     )
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Of the package, which lode is a part of."""
+        return {"lode": _core.__version__}
 
     @classmethod
     def check(cls, variant: "Variant") -> None:

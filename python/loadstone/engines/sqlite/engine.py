@@ -18,7 +18,7 @@ from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.setting import settings_of
 from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill
-from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, TACTICS, in_common_words
+from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
 from loadstone.engines.sqlite.user_file import OwnTables, errors
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.user_path import path_in
@@ -30,17 +30,6 @@ if TYPE_CHECKING:
 
     from loadstone.plan.variant import Variant
 
-_SETTINGS = (
-    "journal_mode",
-    "page_size",
-    "wal_autocheckpoint",
-    "mmap_size",
-    "temp_store",
-    "locking_mode",
-    "auto_vacuum",
-    "automatic_index",
-    "encoding",
-)
 _ACCESSES = ("SEARCH ", "SCAN ")
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
@@ -148,22 +137,21 @@ class SqliteEngine(Engine):
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
         db = self._open()
         with errors():
-            reported = {name: str(db.pragma(name)) for name in READ_BACK}
+            reported = {name: str(db.pragma(name)) for name in PRAGMAS}
             options = apsw.compile_options
-            statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
+            filled = db.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'")
+            analysed = int(str(next(filled)[0]))
             return {
                 "version": apsw.sqlite_lib_version(),
                 **({TABLES: READ_ONLY} if self.as_it_stands else {}),
-                **in_common_words(reported),
+                **in_terms(reported),
                 **self._reported(db),
                 **{
                     SETTING + name: reported
                     for name, reported in self._pragmas_reported(db).items()
                 },
-                "setting.synchronous": SYNCHRONOUS[reported["synchronous"]],
-                "setting.statistics": statistics,
+                "setting.statistics": statistics(analysed, stat4="ENABLE_STAT4" in options),
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
-                **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
             }
 
     def _pragmas_reported(self, db: apsw.Connection) -> dict[str, str]:

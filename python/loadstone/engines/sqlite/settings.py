@@ -6,19 +6,40 @@ from loadstone.engines.tactic import beside
 
 TACTICS = beside(__file__)
 """Of the engine when statements drive it."""
-READ_BACK = (
+PRAGMAS = (
     "synchronous",
     "journal_mode",
     "cache_size",
     "page_size",
     "read_uncommitted",
     "threads",
+    "wal_autocheckpoint",
+    "mmap_size",
+    "temp_store",
+    "locking_mode",
+    "auto_vacuum",
+    "automatic_index",
+    "encoding",
 )
-"""The pragmas whose values `in_common_words` needs."""
+"""The pragmas that are terms, whoever drives SQLite; the calling programs in Rust have the same
+list."""
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 """SQLite's words for the number that `PRAGMA synchronous` reads back."""
 
 _KIB = 1024
+
+
+def in_terms(reported: Mapping[str, str]) -> dict[str, str]:
+    """The pragmas as terms, in the words of all engines and each by its name."""
+    settings = {f"setting.{name}": reported[name] for name in PRAGMAS if name in reported}
+    word = SYNCHRONOUS.get(reported["synchronous"], reported["synchronous"])
+    return {**in_common_words(reported), **settings, "setting.synchronous": word}
+
+
+def statistics(tables: int, *, stat4: bool) -> str:
+    """The tables that ANALYZE filled for the planner, and whether samples of their values can be
+    among them."""
+    return f"{tables} tables, {'STAT4 built in' if stat4 else 'no STAT4'}"
 
 
 def in_common_words(reported: Mapping[str, str]) -> dict[str, str]:
