@@ -21,8 +21,8 @@ PRAGMAS = (
     "automatic_index",
     "encoding",
 )
-"""The pragmas that are terms, whoever drives SQLite; the calling programs in Rust have the same
-list."""
+"""The pragmas that are terms, of statements and of calling programs alike; those in Rust have the
+same list."""
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 """SQLite's words for the number that `PRAGMA synchronous` reads back."""
 
