@@ -8,6 +8,8 @@ from findings_fixture import FAST, SLOW, Side, found_by, made
 
 from loadstone.analysis.findings import crossing, each_tuple, fixed, quickest
 from loadstone.analysis.findings.finding import Grade
+from loadstone.analysis.findings.learned import learned
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Load, Run
 
 SCALES = (10_000, 100_000)
@@ -55,6 +57,11 @@ def beside(slow_ms: float, quick_slow_ms: float, quick_fast_ms: float = 0.02, **
     """A statement that takes the fast variant 1 ms, and another one with little to do."""
     first = made({FAST: Side(1.0), SLOW: Side(slow_ms, **more)}, operation="count")
     quick = made({FAST: Side(quick_fast_ms), SLOW: Side(quick_slow_ms)}, operation="one")
+    return together(first, quick)
+
+
+def together(first: Run, quick: Run) -> Run:
+    """A record of the operations of both."""
     return replace(
         first,
         plan=replace(first.plan, cells=(*first.plan.cells, *quick.plan.cells)),
@@ -86,3 +93,19 @@ def test_a_difference_that_the_quickest_statement_has_too_is_a_cost_of_each() ->
 )
 def test_the_quickest_statement_says_nothing_otherwise(run: Run) -> None:
     assert [each for each in found_by(quickest.find, run) if each.operation != "one"] == []
+
+
+def test_a_mechanism_that_two_rules_find_of_a_row_is_reported_by_the_first() -> None:
+    """The page had it as its first finding and, of the same row, as its second."""
+    sides = {FAST: Side(1.0), SLOW: Side(1.0, fixed_ms=2.0)}
+    little = {FAST: Side(0.02), SLOW: Side(0.02, fixed_ms=1.98)}
+    first, quick = (
+        made(each, operation=name, scales=SCALES)
+        for name, each in (("count", sides), ("one", little))
+    )
+    run = together(first, quick)
+    at = ("count", 10_000, "warm")
+    assert [each.place for each in found_by(fixed.find, run)].count(at) == 1
+    assert [each.place for each in found_by(quickest.find, run)].count(at) == 1
+    found = [each for each in learned(summarise(run)).findings if each.place == at]
+    assert [each.rule for each in found if each.answers] == [fixed.RULE]

@@ -141,14 +141,25 @@ def _as_when_warm(found: list[Finding]) -> list[Finding]:
 
 
 def _reported_once(found: list[Finding]) -> tuple[Finding, ...]:
-    """Without the unexplained answers of rows that have a better one."""
+    """Without the unexplained answers of rows that have a better one, and without a cause that an
+    earlier rule found of the same row: what does not grow with the data is a cost of each
+    statement, and is there in the quickest one, too.
+    """
     answered = {
         each.place for each in found if each.answers and each.grade is not Grade.UNEXPLAINED
     }
+    first: dict[tuple[object, ...], Finding] = {}
+    for each in found:
+        if each.answers:
+            first.setdefault((each.place, each.kind, each.variant, each.grade), each)
     return tuple(
         each
         for each in found
-        if not (each.answers and each.grade is Grade.UNEXPLAINED and each.place in answered)
+        if not each.answers
+        or (
+            first[each.place, each.kind, each.variant, each.grade] is each
+            and not (each.grade is Grade.UNEXPLAINED and each.place in answered)
+        )
     )
 
 
