@@ -51,6 +51,18 @@ def test_a_copy_that_is_lost_is_missed_decided_on_and_filled(desk: Desk):
     assert count(desk, mirror="idle") == 500
 
 
+@pytest.mark.parametrize("copy", ["a.lode", "a.lode-mirror/a.lode"])
+def test_a_copy_whose_volume_alone_is_gone_is_not_in_step(desk: Desk, copy: str):
+    """Its state is a file of its own, and said that both copies have everything."""
+    make(desk, mirror="idle")
+    (desk.folder / copy).unlink()
+    done = desk.run("lode", "mirror", "a.lode")
+    assert "its volume is gone" in done.stdout and "in step" not in done.stdout
+    filled = desk.run("lode", "mirror", "a.lode", "--fill")
+    assert filled.returncode == 0 and "both copies are in step" in filled.stdout
+    assert count(desk, mirror="idle") == 500
+
+
 def test_a_database_becomes_mirrored_and_reads_back_whether_it_is(desk: Desk):
     make(desk)
     done = desk.run("lode", "mirror", "a.lode")

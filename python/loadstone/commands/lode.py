@@ -193,10 +193,18 @@ def mirror(
             raise InputError(f"there is no database {path}", hint="name its file")
         show_result(f"{path} is not mirrored: --fill makes the second copy")
         return
-    for name in COPIES:
-        copy = reported[name]
-        show_result(f"{name:<7} {copy['path']}: {copy['says']} (epoch {copy['epoch']})")
-    show_result(reported["verdict"])
+    copies = {name: reported[name] for name in COPIES}
+    # A copy's state is a file beside its volume, and stays where only the volume was removed.
+    gone = [
+        name
+        for name, copy in copies.items()
+        if copy["epoch"] > 0 and not Path(copy["path"]).exists()
+    ]
+    for name, copy in copies.items():
+        says = "its volume is gone" if name in gone else copy["says"]
+        show_result(f"{name:<7} {copy['path']}: {says} (epoch {copy['epoch']})")
+    absent = f"no volume is there of the {' and the '.join(gone)} copy"
+    show_result(f"{absent}: --fill makes one from the other" if gone else reported["verdict"])
 
 
 def _at_its_server(path: Path, target: Path) -> str:
