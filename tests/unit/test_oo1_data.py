@@ -206,7 +206,7 @@ def test_the_command_writes_both_relations_of_the_small_database(
         ({"rows": "1e9"}, "200 to 100000000 rows, not 1000000000"),
         ({"seed": 2**31 - 1}, "seeds up to 2147483646, not 2147483647"),
         ({"relation": ["parts"]}, "no relation 'parts'; it has: part, connection"),
-        ({"edition": "1993"}, "there is: wisconsin 1983, wisconsin 1993, oo1 1992"),
+        ({"edition": "1993"}, "there is: oo1 1992, oo1 1992-no-locality"),
     ],
 )
 def test_the_command_explains_bad_input(
