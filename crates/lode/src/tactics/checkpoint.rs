@@ -2,8 +2,8 @@
 
 use super::describe::{bytes_of, number_tactic};
 
-/// Several results of 20 MB, each of which would else wait for a checkpoint of its own, and read
-/// again in seconds (`docs/lode.md`).
+/// Several results of 20 MB, each of which would else wait for a checkpoint of its own. A restart
+/// reads all of it again, which takes the longer the smaller the changes are.
 const BYTES_DEFAULT: u64 = 256 << 20;
 
 const BYTES_MIN: u64 = 64 << 10;
