@@ -13,6 +13,12 @@ from loadstone.diagnostics import ENDINGS, Exit, guarded
 from loadstone.interruption import interrupt, unraisable
 
 
+class _Command:
+    """A plain flag: a signal handler may wait for no lock."""
+
+    has_ended = False
+
+
 def main() -> None:
     """Run the `loadstone` command and exit with its code."""
     for number in ENDINGS:
@@ -21,10 +27,13 @@ def main() -> None:
             signal.signal(number, _heard)
     sys.unraisablehook = unraisable
     code: int = Exit.INTERRUPTED
-    # One that comes while another is reported: without a handler of ours Python would end as if by
-    # SIGINT, whatever came.
+    # One that comes while another is reported, or once its report is written: it would leave this
+    # function, and Python end as if by SIGINT, whatever came.
     with suppress(KeyboardInterrupt):
-        code = guarded(_imported)
+        try:
+            code = guarded(_imported)
+        finally:
+            _Command.has_ended = True
     for number in ENDINGS:
         if signal.getsignal(number) is _heard:
             signal.signal(number, signal.SIG_DFL)
@@ -37,14 +46,14 @@ def main() -> None:
 
 def _heard(number: int, frame: FrameType | None) -> None:
     del number, frame
-    interrupt()
+    if not _Command.has_ended:
+        interrupt()
 
 
 def _imported() -> int:
     from loadstone.cli import main as run
 
-    run()
-    return 0
+    return run()
 
 
 if __name__ == "__main__":

@@ -121,15 +121,15 @@ def _options(
     pass
 
 
-def main() -> None:
-    """Run the `loadstone` command and exit with its code."""
+def main() -> int:
+    """Run the `loadstone` command. Returns its exit code."""
     fill_standard_streams()
     if sys.platform != "linux":
         say(f"loadstone: this is {sys.platform}; Loadstone runs on Linux only")
         say("  it needs Linux to prove coldness and to count work; use a virtual machine")
-        sys.exit(Exit.INPUT)
+        return Exit.INPUT
     outlast_readers()
-    sys.exit(written(guarded(_enter)))
+    return written(guarded(_enter))
 
 
 def _enter() -> int:

@@ -51,7 +51,7 @@ def test_the_quick_run_of_a_plain_wheel_ends_well(desk: Desk):
 
 
 def test_another_operating_system_is_reported_so_at_once():
-    code = "import sys; sys.platform = 'darwin'; from loadstone.cli import main; main()"
+    code = "import sys; sys.platform = 'darwin'; from loadstone.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert "Linux only" in done.stderr

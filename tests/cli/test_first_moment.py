@@ -87,14 +87,15 @@ def run():
     loadstone.diagnostics.say("begun")
     exec("os.kill(os.getpid(), 15)")
 
-loadstone.cli.main = run
+loadstone.cli.{replaced} = run
 main()
 """
 
 
-def test_a_signal_in_a_text_that_is_executed_ends_with_the_code_too(tmp_path):
+@pytest.mark.parametrize("replaced", ["main", "_enter"])
+def test_a_signal_in_a_text_that_is_executed_ends_with_the_code_too(tmp_path, replaced):
     """As those by which dataclasses are made; only a module (`python -m`) would end by SIGINT."""
-    (tmp_path / "planted.py").write_text(IN_A_TEXT)
+    (tmp_path / "planted.py").write_text(IN_A_TEXT.format(replaced=replaced))
     ended = subprocess.run(
         [sys.executable, "-m", "planted"],
         capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path,
