@@ -1,7 +1,7 @@
 """The record of a made-up study: what each switch does to each operation is known."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp
 
@@ -32,10 +32,12 @@ NOISE: dict[str, float] = {"min-heap": 0.003, "select-1%-heap": 0.003}
 BLOCKS = 12
 
 
-def plan() -> Plan:
-    vary = ["durability", "parallelism=1,2", "cache=268435456,1048576", "join=auto,hash"]
+VARY = ("durability", "parallelism=1,2", "cache=268435456,1048576", "join=auto,hash")
+
+
+def plan(vary: Sequence[str] = VARY) -> Plan:
     return plan_from(
-        {"benchmark": "wisconsin", "on": ["postgresql"], "design": "two-ended", "vary": vary,
+        {"benchmark": "wisconsin", "on": ["postgresql"], "design": "two-ended", "vary": list(vary),
          "operations": OPERATIONS}, None).plan  # fmt: skip
 
 

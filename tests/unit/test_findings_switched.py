@@ -2,6 +2,7 @@
 and an effect beyond the threshold; everything less is `consistent with`, or nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import study_fixture
@@ -9,17 +10,42 @@ from findings_fixture import Side, found_by, made
 
 from loadstone.analysis.findings import studied, switched
 from loadstone.analysis.findings.finding import Grade
+from loadstone.plan.variant import AA_SUFFIX
 from loadstone.record.model import Run, StatementText, Term
+from loadstone.statistics.paired_ratio import REFORK_S
 
 BASE, OTHER, FAST = "sqlite", "sqlite?durability=none", "duckdb"
 
 
-def pair(other: Side | None = None, *, asked: str | None = "full", read: str = "none") -> Run:
-    """The slowest of a row, the same with one switch turned, and the fastest."""
+ENOUGH = 40
+"""Samples, in eight blocks of five, each of a new process."""
+
+
+def side(elapsed_ms: float, **more: Any) -> Side:
+    return Side(elapsed_ms, **{"samples": ENOUGH, **more})
+
+
+def pair(
+    other: Side | None = None,
+    *,
+    base: Side | None = None,
+    again: Side | None = None,
+    asked: str | None = "full",
+    read: str = "none",
+    repeat_s: float = REFORK_S,
+) -> Run:
+    """The slowest of a row, twice, the same with one switch turned, and the fastest."""
     terms = [Term(BASE, "durability", asked, "full"), Term(OTHER, "durability", "none", read)]
     terms += [Term(name, "isolation", None, "serializable") for name in (BASE, OTHER)]
-    sides = {BASE: Side(10.0), OTHER: other or Side(4.0), FAST: Side(2.0)}
-    return made(sides, terms=terms, storage="heap", destination="client")
+    sides = {
+        BASE: base or side(10.0),
+        BASE + AA_SUFFIX: again or side(10.0),
+        OTHER: other or side(4.0),
+        FAST: side(2.0),
+    }
+    roles = ((BASE + AA_SUFFIX, "control"),)
+    run = made(sides, terms=terms, storage="heap", destination="client", roles=roles)
+    return replace(run, plan=replace(run.plan, aa_control=BASE + AA_SUFFIX, repeat_s=repeat_s))
 
 
 def test_a_switch_that_was_turned_and_read_back_explains() -> None:
@@ -45,16 +71,88 @@ def test_another_plan_or_none_is_only_consistent(plan: str) -> None:
     assert "Not called explained" in found.sentence
 
 
+def doubted(run: Run) -> str:
+    """The sentence of the one finding, which is consistent with the switch and no more."""
+    (found,) = found_by(switched.find, run)
+    assert (found.grade, found.kind) == (Grade.CONSISTENT, "durability")
+    return found.sentence.partition("Not called explained: ")[2]
+
+
+def test_six_samples_of_one_process_each_do_not_explain() -> None:
+    few = {"samples": 6}
+    sides = {"base": side(10.0, **few), "again": side(10.0, **few)}
+    doubt = doubted(pair(side(4.0, **few), **sides))
+    assert doubt == "2 processes of each value compared, 8 needed, which a study of the switch has."
+
+
+def test_blocks_of_processes_that_were_not_replaced_are_no_processes() -> None:
+    """In the time of a preset a comparison is repeated in the processes that are alive."""
+    run = pair(repeat_s=0.2)
+    rounds = run.plan.rounds
+    assert rounds < 8 and doubted(run).startswith(f"{rounds} process")
+
+
+def test_an_effect_that_the_row_s_own_a_a_control_shows_does_not_explain() -> None:
+    """append-word of IDM: the accelerator, which it does not use, and 398 us beside 318."""
+    again = side(10.0, scatter=(1.0, 1.3))
+    doubt = doubted(pair(side(8.0), again=again))
+    assert doubt == "the same variant measured twice differs by up to 1.3\N{MULTIPLICATION SIGN}."
+
+
+def test_an_effect_beyond_the_row_s_own_a_a_control_explains() -> None:
+    (found,) = found_by(switched.find, pair(side(4.0), again=side(10.0, scatter=(1.0, 1.3))))
+    assert found.grade is Grade.EXPLAINED
+
+
+@pytest.mark.parametrize(
+    ("again", "doubt"),
+    [
+        (side(10.0, status="invalid"), "no variant of sqlite was measured twice in this row."),
+        (side(10.0, status="disturbed"), "no variant of sqlite was measured twice in this row."),
+        (side(10.0, samples=4), "too few samples of the variant that was measured twice."),
+    ],
+    ids=["invalid", "disturbed", "few"],
+)
+def test_without_an_a_a_control_of_the_row_nothing_is_explained(again: Side, doubt: str) -> None:
+    assert doubted(pair(again=again)) == doubt
+
+
+def test_an_a_a_control_of_another_engine_does_not_speak_for_this_one() -> None:
+    run, control = pair(), FAST + AA_SUFFIX
+    fast = next(one for one in run.results if one.cell.variant == FAST)
+    other = tuple(
+        replace(fast, cell=replace(fast.cell, variant=control))
+        if one.cell.variant == BASE + AA_SUFFIX
+        else one
+        for one in run.results
+    )
+    plan = replace(run.plan, aa_control=control, roles=((control, "control"),))
+    assert doubted(replace(run, plan=plan, results=other)).startswith("no variant of sqlite")
+
+
+def test_a_difference_that_is_waiting_does_not_explain() -> None:
+    """A commit waits for the variant's own file: 3.2 of 4.0 ms beside 9.2 of 10.0."""
+    base, again = side(10.0, cpu=0.08), side(10.0, cpu=0.08)
+    doubt = doubted(pair(side(4.0, cpu=0.2), base=base, again=again))
+    assert doubt.endswith("of the difference is waiting, each variant for files of its own.")
+
+
+def test_a_difference_of_which_the_waiting_is_not_known_does_not_explain() -> None:
+    uncounted = {"client_cpu_ns": lambda _: None}
+    doubt = doubted(pair(side(4.0, counts=uncounted), base=side(10.0, counts=uncounted)))
+    assert doubt == "the part of the difference that is waiting is not known."
+
+
 SILENT = {
     "it reads back as before": pair(read="full"),
     "it does not obey": pair(read="group"),
     "nothing was asked": pair(asked=None),
-    "no effect": pair(Side(10.0)),
-    "an effect below the threshold": pair(Side(9.85)),
-    "the other is slower": pair(Side(12.0)),
-    "the other is invalid": pair(Side(4.0, status="invalid")),
-    "the other is disturbed": pair(Side(4.0, status="disturbed")),
-    "a wrong answer": pair(Side(4.0, right=False)),
+    "no effect": pair(side(10.0)),
+    "an effect below the threshold": pair(side(9.85)),
+    "the other is slower": pair(side(12.0)),
+    "the other is invalid": pair(side(4.0, status="invalid")),
+    "the other is disturbed": pair(side(4.0, status="disturbed")),
+    "a wrong answer": pair(side(4.0, right=False)),
     "a single sample": pair(Side(4.0, samples=1)),
     "a second term differs": replace(
         pair(), terms=(*pair().terms, Term(OTHER, "isolation", None, "snapshot"))
@@ -78,8 +176,15 @@ def lead(slowed: Side | None = None, *, read: str = "full") -> Run:
     """The fastest of a row, the same with one switch turned, and the slowest."""
     terms = [Term(LEADER, "durability", "none", "none"), Term(SLOWED, "durability", "full", read)]
     terms += [Term(name, "isolation", None, "serializable") for name in (LEADER, SLOWED)]
-    sides = {LEADER: Side(2.0), SLOWED: slowed or Side(4.0), "duckdb": Side(10.0)}
-    return made(sides, terms=terms, storage="heap", destination="client")
+    sides = {
+        LEADER: side(2.0),
+        LEADER + AA_SUFFIX: side(2.0),
+        SLOWED: slowed or side(4.0),
+        "duckdb": side(10.0),
+    }
+    roles = ((LEADER + AA_SUFFIX, "control"),)
+    run = made(sides, terms=terms, storage="heap", destination="client", roles=roles)
+    return replace(run, plan=replace(run.plan, aa_control=LEADER + AA_SUFFIX, repeat_s=REFORK_S))
 
 
 def test_a_switch_of_the_fastest_explains_its_part_of_the_lead() -> None:
@@ -95,10 +200,10 @@ def test_a_switch_of_the_fastest_explains_its_part_of_the_lead() -> None:
     "run",
     [
         lead(read="none"),
-        lead(Side(2.0)),
-        lead(Side(2.03)),
-        lead(Side(4.0, status="disturbed")),
-        lead(Side(4.0, right=False)),
+        lead(side(2.0)),
+        lead(side(2.03)),
+        lead(side(4.0, status="disturbed")),
+        lead(side(4.0, right=False)),
         replace(lead(), terms=(*lead().terms, Term(SLOWED, "isolation", None, "snapshot"))),
     ],
     ids=["does not obey", "no effect", "below the threshold", "disturbed", "wrong", "two terms"],
@@ -166,3 +271,48 @@ def test_a_switch_of_a_study_that_changes_another_property_names_it() -> None:
     found = found_by(studied.find, replace(run, terms=(*run.terms, *promises)))
     one = next(each for each in found if each.operation == "min-heap")
     assert one.terms == ("durability=none isolation: none, not full",)
+
+
+def grade_of(run: Run) -> tuple[Grade, str]:
+    found = found_by(studied.find, run)
+    one = next(each for each in found if each.operation == "min-heap")
+    return one.grade, one.sentence.partition("Not called explained: ")[2]
+
+
+def test_a_study_of_few_blocks_does_not_explain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two switches seven blocks have an interval; of four, they have none and no finding."""
+    of_two = study_fixture.plan(["durability", "parallelism=1,2"])
+    monkeypatch.setattr(study_fixture, "plan", lambda: of_two)
+    monkeypatch.setattr(study_fixture, "BLOCKS", 7)
+    grade, doubt = grade_of(study_fixture.record())
+    assert (grade, doubt[:11]) == (Grade.CONSISTENT, "7 processes")
+
+
+def test_a_study_whose_base_was_not_measured_twice_does_not_explain() -> None:
+    run = study_fixture.record()
+    control = run.plan.aa_control
+    without = tuple(one for one in run.results if one.cell.variant != control)
+    assert grade_of(replace(run, results=without)) == (
+        Grade.CONSISTENT,
+        "the base measured twice has no interval.",
+    )
+
+
+def test_a_switch_of_execution_does_not_explain_waiting() -> None:
+    """Half of the time at base is processor time; of what the switch saves, all is waiting."""
+    run = study_fixture.record()
+    study = run.plan.study
+    assert study is not None
+    computing = replace(study, switches=tuple(
+        replace(one, group="execution") if one.tactic == "durability" else one
+        for one in study.switches
+    ))  # fmt: skip
+    steady = tuple(
+        replace(one, samples=tuple(replace(s, client_cpu_ns=500_000) for s in one.samples))
+        for one in run.results
+    )
+    waits = replace(run, plan=replace(run.plan, study=computing), results=steady)
+    grade, doubt = grade_of(waits)
+    assert grade is Grade.CONSISTENT and "waiting, in which it has no part" in doubt
+    as_it_is = replace(run, results=steady)
+    assert grade_of(as_it_is)[0] is Grade.EXPLAINED

@@ -20,6 +20,7 @@ from loadstone.plan.presentation import CostLadder, Lesson, Presentation
 from loadstone.record.model import Run, Term
 from loadstone.report.findings_words import NONE, OPEN_MOST
 from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import REFORK_S
 
 SCATTERED = Side(1.0, scatter=(0.5, 2.0))
 RUNS = {"statements": make_run(FEW), "a program": make_oo1_run()}
@@ -89,9 +90,16 @@ def test_a_row_without_a_certain_difference_claims_no_cause(sides, words: str) -
 def test_of_two_answers_the_better_grade_is_the_rows() -> None:
     terms = [Term("sqlite", "durability", "full", "full"),
              Term("sqlite?durability=none", "durability", "none", "none")]  # fmt: skip
-    sides = {"sqlite": Side(10.0, cpu=0.1), "sqlite?durability=none": Side(4.0),
-             "duckdb": Side(2.0)}  # fmt: skip
-    (why,) = learned(summarise(made(sides, terms=terms))).whys.values()
+    commits = {"commit_ns": lambda ns: max(0, ns - 1_000_000)}
+    slow, again = Side(10.0, samples=40, counts=commits), "sqlite#2"
+    sides = {"sqlite": slow, again: slow,
+             "sqlite?durability=none": Side(4.0, samples=40, counts=commits),
+             "duckdb": Side(2.0, samples=40, counts=commits)}  # fmt: skip
+    run = made(sides, terms=terms, roles=((again, "control"),))
+    run = replace(run, plan=replace(run.plan, aa_control=again, repeat_s=REFORK_S))
+    found = learned(summarise(run))
+    assert {each.rule for each in found.findings} >= {"switched", "spent"}
+    (why,) = found.whys.values()
     assert why.grade is Grade.EXPLAINED
     alone = {name: side for name, side in sides.items() if "?" not in name}
     (why,) = learned(summarise(made(alone))).whys.values()

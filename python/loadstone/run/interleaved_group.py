@@ -32,11 +32,9 @@ from loadstone.run.budget_blocks import taken_budgets
 from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
-from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN
+from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, REFORK_S
 from loadstone.statistics.stopping import REPEAT_BLOCK, next_count, undecided
 
-REFORK_S = 1.0
-"""New processes take half a second: a preset's share of time has no room for that."""
 FORK_SAMPLES = 40
 """Samples of a variant in one fork; more would only describe these processes."""
 REWARM_NS_MAX = 50_000_000

@@ -21,13 +21,13 @@ from loadstone.record.users import UsersPoint
 from loadstone.record.writer import now
 from loadstone.run import scratch
 from loadstone.run.in_parallel import in_parallel
-from loadstone.run.interleaved_group import REFORK_S
 from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.stage import Stage
 from loadstone.run.study_group import StudyTime
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
+from loadstone.statistics.paired_ratio import REFORK_S
 
 AGAIN_SHARE = 0.5
 """Share of the time of a stage's cells, for measuring disturbed ones again, where the user named

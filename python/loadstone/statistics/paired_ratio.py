@@ -29,6 +29,9 @@ named: their addresses stay the same as long as they live."""
 PAUSE_NS = 200_000_000
 """Blocks that begin this far apart belong to two forks: a new process takes longer than this to
 start."""
+REFORK_S = 1.0
+"""The least time for repetitions of a comparison in which it gets new processes, which take half a
+second: a preset's share of time has no room for that, and has more blocks of those alive."""
 
 
 def paired(first: Sequence[Sample], second: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -43,7 +46,7 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
     pairs = paired(numerator, denominator)
     if not pairs:
         return None
-    by_block = [list(block) for _, block in groupby(pairs, key=lambda pair: pair[0].round)]
+    by_block = [list(block) for _, block in groupby(pairs, key=_round)]
     blocks = [median(_log_ratio(a, b) for a, b in block) for block in by_block]
     forks = _forks([block[0][0].started_ns for block in by_block], blocks)
     if len(forks) >= OBSERVATIONS_MIN:
@@ -54,6 +57,17 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
         observations = [_log_ratio(a, b) for a, b in pairs]
     ratios = [exp(observation) for observation in observations]
     return Estimate(*_core.interval_of_paired_ratio(ratios, [1.0] * len(ratios)))
+
+
+def processes_of(first: Sequence[Sample], second: Sequence[Sample]) -> int:
+    """The processes of each that their pairs compare, at most: those that ran one after another
+    without a pause count as one."""
+    by_block = [list(block) for _, block in groupby(paired(first, second), key=_round)]
+    return len(_forks([block[0][0].started_ns for block in by_block], [0.0] * len(by_block)))
+
+
+def _round(pair: tuple[Sample, Sample]) -> int:
+    return pair[0].round
 
 
 def _forks(started_ns: Sequence[int], blocks: Sequence[float]) -> list[list[float]]:

@@ -3,27 +3,35 @@
 The strongest switch that is called an effect alone: its whole interval, at the study's confidence,
 excludes 1 and it is beyond the study's threshold (the A/A control's reach included). `explained`
 where, besides, both values read back as asked in all combinations, no other term changes but those
-that follow this switch, the plans are reported and the same, and both cells are in order. What
-follows it under another name (durability, of PostgreSQL's synchronous_commit) is what it gives up:
-the finding names it as an unequal term.
+that follow this switch, the plans are reported and the same, both cells are in order, it holds in
+eight blocks of new processes or more, the operation has an A/A control with an interval, and a
+switch of execution, which moves work and no device, does not save mostly waiting. What follows it
+under another name (durability, of PostgreSQL's synchronous_commit) is what it gives up: the finding
+names it as an unequal term.
 
 False where the state of one combination outlives its block.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from loadstone.analysis.findings.distance import in_order
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
-from loadstone.analysis.findings.said import said_ratio
+from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number
+from loadstone.analysis.findings.required import few_processes, reach_of
+from loadstone.analysis.findings.said import said_ratio, said_share
+from loadstone.analysis.findings.spent import waiting_ns
 from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, study_map
 from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.study_terms import StudyTerms, study_terms
 from loadstone.plan.study import Study
 from loadstone.record.model import CellResult
+from loadstone.statistics.paired_part import part_of_difference
 from loadstone.text.numbers import times
 
 RULE = "studied"
+COMPUTING = "execution"
+"""The group of switches that change what a processor does, and have no part in what it waits
+for."""
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
@@ -52,7 +60,7 @@ def _finding(
     pair = [results[key] for key in cells if key in results]
     if len(pair) < 2 or not all(map(in_order, pair)) or effect.alone is None:
         return None
-    doubt = _doubt(effect, reported)
+    doubt = _doubt(effect, reported) or _weak(operation, effect, pair)
     switch = effect.switch
     faster = effect.alone.value < 1
     turned = f"{switch.tactic} from {switch.base} to {switch.other}"
@@ -118,3 +126,23 @@ def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
     if effect.same_plan is None:
         return "the engine shows no plan"
     return "" if effect.same_plan else "the plan changes with it"
+
+
+def _weak(operation: StudiedOperation, effect: SwitchEffect, pair: Sequence[CellResult]) -> str:
+    """Why what was measured does not suffice to call it explained; empty if it does."""
+    if few := few_processes(operation.effects.blocks):
+        return few
+    if reach_of(operation.noise) is None:
+        return "the base measured twice has no interval"
+    return _waits(effect, pair)
+
+
+def _waits(effect: SwitchEffect, pair: Sequence[CellResult]) -> str:
+    if effect.switch.group != COMPUTING or effect.alone is None:
+        return ""
+    base, other = pair
+    longer, shorter = (base, other) if effect.alone.value < 1 else (other, base)
+    share = part_of_difference(longer.samples, shorter.samples, waiting_ns)
+    if share is None or share.value <= MOST:
+        return ""
+    return f"{said_share(share)} of the difference is waiting, in which it has no part"

@@ -2,11 +2,12 @@
 or the fastest slower.
 
 In a study each switch is turned alone; in any run two competitors of one engine may differ in
-nothing but one tactic. `explained` needs all of: the tactic reads back as asked on both sides and
-differs; no other term differs but settings that say the same thing; the plans are reported and are
-the same; both cells are in order, so every answer was right; the ratio's whole interval excludes 1,
-and the ratio is beyond the threshold. Without the plans, or with other plans, it is `consistent
-with`.
+nothing but one tactic. A finding needs all of: the tactic reads back as asked on both sides and
+differs; no other term differs but settings that say the same thing; both cells are in order, so
+every answer was right; the ratio's whole interval excludes 1, and the ratio is beyond the
+threshold. It is `explained` where, besides, the plans are reported and are the same, and it shows
+what `required` asks for: enough processes, an A/A control of the same row, a difference that is not
+waiting. Else it is `consistent with`, and says why.
 
 False where the state that one value leaves behind slows the other, or where the switch changes
 something that no term shows.
@@ -18,6 +19,7 @@ from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.compare.threshold import DEFAULT
+from loadstone.analysis.findings import required
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
@@ -31,6 +33,11 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
 
 RULE = "switched"
+PLAN_DOUBTS = {
+    True: "",
+    False: "the plan changes with it",
+    None: "the engine shows no plan",
+}
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
@@ -49,8 +56,8 @@ def find(seen: Evidence) -> Iterator[Finding]:
 
 
 def threshold_of(seen: Evidence) -> float:
-    """The ratio beyond which a difference is called one: the threshold, or the certain part of the
-    A/A difference."""
+    """The ratio beyond which a difference is a finding at all: the threshold, or the certain part
+    of the run's A/A difference."""
     noise = noise_of(seen.whole.run)
     return 1 + max(DEFAULT, noise.certain if noise else 0.0)
 
@@ -86,13 +93,13 @@ def _read(reported: dict[str, Term], key: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Flip:
-    """One switch of one variant: its words, by how much it moves the time, whether the plans are
-    the same."""
+    """One switch of one variant: its words, by how much it moves the time, and why that may not be
+    called explained; empty if it may."""
 
     switch: str
     words: str
     ratio: Estimate
-    doubt: str
+    doubts: str
 
 
 def _flip(
@@ -115,10 +122,10 @@ def _flip(
         return None
     if ratio.low <= 1 or ratio.value <= threshold_of(seen):
         return None
-    same = same_plans(seen.statements(base), seen.statements(other))
+    plans = PLAN_DOUBTS[same_plans(seen.statements(base), seen.statements(other))]
+    found = [doubt for doubt in (plans, *required.doubts(seen, longer, shorter, ratio)) if doubt]
     words = f"{switch} from {own[switch].read_back} to {others[switch].read_back}"
-    doubt = {None: "the engine shows no plan", False: "the plan changes with it"}
-    return _Flip(switch, words, ratio, "" if same else doubt[same])
+    return _Flip(switch, words, ratio, "; ".join(found))
 
 
 def _turned(
@@ -166,10 +173,10 @@ def _finding(
     return far.finding(
         RULE,
         flip.switch,
-        grade=Grade.CONSISTENT if flip.doubt else Grade.EXPLAINED,
+        grade=Grade.CONSISTENT if flip.doubts else Grade.EXPLAINED,
         brief=f"{flip.words} {brief}",
         sentence=f"Switching {flip.words} {sentence}."
-        + (f" Not called explained: {flip.doubt}." if flip.doubt else ""),
+        + (f" Not called explained: {flip.doubts}." if flip.doubts else ""),
         numbers=(
             Number(flip.words, flip.ratio, "ratio"),
             Number("share of ln(ratio)", share, "share"),
