@@ -22,6 +22,16 @@ pub(crate) trait Maker: Send {
     ) -> Result<(), ExportError>;
 }
 
+/// Rows that are longer than this come in fewer a piece: a piece of documents of 20,000 bytes would
+/// otherwise take 160 MB, and each thread has two.
+const ROW_BYTES: u64 = 256;
+
+/// The rows of a piece, of which there would be so many if rows were short.
+fn rows_of_a_piece(piece_rows: u64, source: &dyn Source) -> u64 {
+    let row_bytes = source.attributes().iter().map(|each| each.kind.width_bytes() as u64).sum();
+    (piece_rows.saturating_mul(ROW_BYTES) / ROW_BYTES.max(row_bytes)).max(1)
+}
+
 /// An export on its way.
 pub(crate) struct Job<'a> {
     pub(crate) request: &'a Request,
@@ -30,13 +40,15 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Make pieces of `piece_rows` rows (the last may be shorter) and give them to `sink` in order.
+    /// Make pieces of `piece_rows` rows (of fewer where rows are long, and the last may be shorter)
+    /// and give them to `sink` in order.
     pub(crate) fn run<M: Maker>(
         &mut self,
         piece_rows: u64,
         maker: impl Fn() -> M,
         mut sink: impl FnMut(&mut M::Piece) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
+        let piece_rows = rows_of_a_piece(piece_rows, self.request.source.as_ref());
         let plan = Plan { source: &self.request.source, rows: self.rows.clone(), piece_rows };
         let mut deliver = |number: u64, piece: &mut M::Piece| {
             sink(piece)?;
@@ -154,5 +166,25 @@ impl<'a, M: Maker> Worker<'a, M> {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows_of_a_piece;
+
+    fn rows(benchmark: &str, edition: &str, relation: &str, piece_rows: u64) -> u64 {
+        let source = loadstone_datasets::open(benchmark, edition, relation, 100_000, 0).unwrap();
+        rows_of_a_piece(piece_rows, source.as_ref())
+    }
+
+    #[test]
+    fn a_piece_of_long_rows_has_few_and_one_of_short_rows_all() {
+        assert_eq!(rows("wisconsin", "1993", "tenktup1", 8_192), 8_192);
+        assert_eq!(rows("oo7", "1993-3", "atomicpart", 8_192), 8_192);
+        // Documents of 20,000 bytes: 2 MB of them; and the manual of 1,000,000.
+        assert!((100..=105).contains(&rows("oo7", "1993-3", "document", 8_192)));
+        assert_eq!(rows("oo7", "1993-3", "manual", 8_192), 2);
+        assert_eq!(rows("oo7", "1993-3", "manual", 1), 1);
     }
 }
