@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::places::Places;
 use crate::error::{LodeError, Result};
-use crate::lock::numbers::NumberMap;
 use crate::mapped::Area;
 use crate::page::{self, HEADER_BYTES, PageBytes, PageNumber};
 use crate::pages::PageRead;
@@ -16,7 +16,7 @@ pub(super) struct Mapped {
     pub(super) area: Area,
     pub(super) pages: Vec<MappedPage>,
     /// The place where each page lies in the area, for who knows it by its number.
-    pub(super) places: NumberMap<PageNumber, u32>,
+    pub(super) places: Places,
     /// Under `detect=explicit`: what the program has said it will change, in that order.
     pub(super) said: Vec<(usize, Range<usize>)>,
 }

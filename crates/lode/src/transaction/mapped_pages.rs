@@ -36,8 +36,8 @@ impl<'a> MappedPages<'a> {
     /// The page in memory, if it is mapped.
     #[inline]
     fn view(self, page: PageNumber) -> Option<View<'a>> {
-        let place = *self.mapped.places.get(&page)?;
-        Some(self.mapped.area.view(place as usize))
+        let place = self.mapped.places.get(page)?;
+        Some(self.mapped.area.view(place))
     }
 }
 

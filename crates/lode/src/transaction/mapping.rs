@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::lock_set::LockSource;
 use super::mapped::{Mapped, MappedPage, copy_to, sum_of};
 use super::mapped_pages::MappedPages;
+use super::places::Places;
 use super::reading::ReadTransaction;
 use super::writing::Writing;
 use crate::error::{LodeError, Result};
 use crate::lock::Mode;
-use crate::lock::numbers::NumberMap;
 use crate::mapped::Area;
 use crate::page::{HEADER_BYTES, PAGE_BYTES, PageBytes, PageNumber};
 use crate::pages::{PageRead, PageWrite};
@@ -47,12 +47,11 @@ impl Writing {
     /// [`LodeError::Mapping`] for a page twice, [`LodeError::Limit`] where the system gives no more
     /// memory mappings; as of reading the pages.
     pub fn map(&mut self, pages: &[PageNumber]) -> Result<Mapping> {
-        let mut places = NumberMap::default();
-        for (&page, place) in pages.iter().zip(0..) {
-            let is_known = self.mapped.iter().any(|other| other.places.contains_key(&page));
-            if places.insert(page, place).is_some() || is_known {
-                return Err(twice_error(page));
-            }
+        let places = Places::of(pages).map_err(twice_error)?;
+        let is_known =
+            |page: &&PageNumber| self.mapped.iter().any(|other| other.places.get(**page).is_some());
+        if let Some(&page) = pages.iter().find(is_known) {
+            return Err(twice_error(page));
         }
         if pages.is_empty() {
             let what = "there is no page to map: name some (Region::extend makes them)".to_owned();

@@ -21,6 +21,7 @@ mod mapped;
 mod mapped_pages;
 mod mapping;
 mod owners;
+mod places;
 mod reading;
 mod writing;
 
