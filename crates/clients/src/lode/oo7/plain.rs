@@ -23,6 +23,9 @@ pub struct Plain {
     mapping: Option<Mapping>,
     /// The pages of the file, until it gets others.
     pages: Vec<PageNumber>,
+    /// The part that was stored to last, and where it lies in the mapping: a program that changes
+    /// it again has its address.
+    last: Option<(Reference, usize)>,
 }
 
 impl Plain {
@@ -46,15 +49,29 @@ impl<P: Place> Lode<P> {
             Some(mapping) => mapping,
             None => self.map_parts()?,
         };
-        let parts = self.files.as_ref().ok_or_else(not_loaded)?.parts;
+        let last = self.plain.as_ref().and_then(|plain| plain.last);
+        let at = match last.filter(|(last, _)| *last == part) {
+            Some((_, at)) => at,
+            None => self.find_in(mapping, part)?,
+        };
         let writer = self.writer.as_mut().ok_or_else(not_begun)?;
+        let failed = |error| ClientError::engine(ENGINE, DOING, error);
+        let memory = P::memory(writer, mapping).map_err(failed)?;
+        let place = memory.get_mut(at + range.start..at + range.end).ok_or_else(unmapped)?;
+        Ok(store(place))
+    }
+
+    /// The place of a part in the mapping.
+    #[inline]
+    fn find_in(&mut self, mapping: Mapping, part: Reference) -> Result<usize, ClientError> {
+        let parts = self.files.as_ref().ok_or_else(not_loaded)?.parts;
+        let writer = self.writer.as_ref().ok_or_else(not_begun)?;
         let failed = |error| ClientError::engine(ENGINE, DOING, error);
         let pages = P::pages_with(writer, mapping).map_err(failed)?;
         let found = parts.read_at(&pages, part, |view, at| pages.memory_at(view, at));
         let at = found.map_err(failed)?.ok_or_else(unmapped)?;
-        let memory = P::memory(writer, mapping).map_err(failed)?;
-        let place = memory.get_mut(at + range.start..at + range.end).ok_or_else(unmapped)?;
-        Ok(store(place))
+        self.plain.get_or_insert_default().last = Some((part, at));
+        Ok(at)
     }
 
     #[cold]
@@ -74,7 +91,7 @@ impl<P: Place> Lode<P> {
     /// The transaction ends, and its mapping with it.
     pub(super) fn end_mapping(&mut self) {
         if let Some(plain) = &mut self.plain {
-            plain.mapping = None;
+            (plain.mapping, plain.last) = (None, None);
         }
     }
 
