@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -165,21 +165,33 @@ def agree() -> None:
 
 
 def _agreement(first: Run, second: Run) -> None:
-    intervals = []
+    """Of all cells with intervals; and of those that nothing disturbed in either run, since a
+    disturbed one's interval is wide enough to agree with much."""
+    intervals: list[dict[str, Estimate | None]] = []
     for run in (first, second):
         speeds = Speeds(run)
         intervals.append({result.cell.key: _interval(result, speeds) for result in run.results})
         print(f"  speed probe: a miniature of an engine's work {speeds.least_ns / 1e3:.0f} to "
               f"{speeds.most_ns / 1e3:.0f} us")  # fmt: skip
-    other = intervals[1]
-    both = [(one, other[key]) for key, one in intervals[0].items() if one and other.get(key)]
+    in_order = [{r.cell.key for r in run.results if r.status == "ok"} for run in (first, second)]
+    _print_agreement("cells with intervals", intervals)
+    calm = [{key: one[key] for key in in_order[0] & in_order[1]} for one in intervals]
+    _print_agreement("cells in order in both runs", calm)
+
+
+def _print_agreement(what: str, intervals: Sequence[Mapping[str, Estimate | None]]) -> None:
+    first, second = intervals
+    both = [(one, second[key]) for key, one in first.items() if one and second.get(key)]
+    if not both:
+        print(f"no {what}: too busy a machine?")
+        return
     overlap = sum(
         b is not None and a.low <= b.high and b.low <= a.high  # type: ignore[operator]
         for a, b in both
     )
     ratios = sorted(b.value / a.value for a, b in both if b is not None)
-    print(f"{overlap} of {len(both)} cells with intervals agree ({overlap / len(both):.0%}); "
-          f"must be 90 %; second over first run, median {ratios[len(ratios) // 2]:.3f}, "
+    print(f"{overlap} of {len(both)} {what} agree ({overlap / len(both):.0%}); must be 90 %; "
+          f"second over first run, median {ratios[len(ratios) // 2]:.3f}, "
           f"from {ratios[0]:.2f} to {ratios[-1]:.2f}")  # fmt: skip
 
 

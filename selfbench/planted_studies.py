@@ -44,9 +44,6 @@ CANCELLING = ("a", "f")
 TIME_US = 300
 """So short that on a busy machine most statements end before another program gets their
 processor: what is planted is a time, and not what a crowded machine makes of it."""
-KNOWN = 0.0003
-"""Of ln: the truth is known no better. The time of a statement beyond its planted time is measured
-at base; some of it grows with the time, a tenth of a microsecond in 300, and is not told apart."""
 SECONDS = 30
 """Of an operation at most; most are known sooner."""
 
@@ -248,4 +245,4 @@ def only(made: list[Block], design: Sequence[frozenset[str]]) -> list[Block]:
 def _holds(estimate: Estimate | None, truth: float) -> bool:
     if estimate is None or estimate.low is None or estimate.high is None:
         return False
-    return estimate.low - KNOWN <= truth <= estimate.high + KNOWN
+    return estimate.low <= truth <= estimate.high

@@ -10,9 +10,10 @@ from loadstone.analysis.summary import Summary
 from loadstone.text.numbers import plural, scaled
 
 GRADES = {
-    Grade.EXPLAINED: "a switch of the engine was turned, read back, and took the stated part away",
-    Grade.CONSISTENT: "the record shows the mechanism at work where the time goes; no switch was"
-    " turned",
+    Grade.EXPLAINED: "a switch of the engine was turned, read back, and took the stated part away,"
+    " in eight processes or more and by more than the same variant differs from itself",
+    Grade.CONSISTENT: "the record shows the mechanism at work where the time goes; or a switch"
+    " moves it, and something that explained requires is missing",
     Grade.UNEXPLAINED: "seen, and the record has no cause for it",
 }
 """The claim of each grade."""

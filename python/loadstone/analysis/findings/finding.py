@@ -16,9 +16,10 @@ class Grade(StrEnum):
 
     EXPLAINED = "explained"
     """A real switch of the engine, read back on both sides, changed nothing else that is known, and
-    removed the stated share."""
+    removed the stated share, in enough processes and beyond the A/A control of the same row."""
     CONSISTENT = "consistent with"
-    """The record shows the mechanism at work where the time is spent. No switch was turned."""
+    """The record shows the mechanism at work where the time is spent; or a switch that moves the
+    time, where something that explained requires is missing."""
     UNEXPLAINED = "unexplained"
     """Something is seen that the record gives no cause for."""
 
