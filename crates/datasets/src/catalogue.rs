@@ -7,9 +7,10 @@ use crate::source::Source;
 use crate::{idm, ingres, oo1, oo7, wisconsin};
 
 /// Every edition there is.
-pub const EDITIONS: [&dyn Edition; 10] = [
+pub const EDITIONS: [&dyn Edition; 11] = [
     &wisconsin::edition_1983::Edition1983,
-    &wisconsin::edition_1993::Edition1993,
+    &wisconsin::edition_1993::Edition1993 { skewed: false },
+    &wisconsin::edition_1993::Edition1993 { skewed: true },
     &oo1::edition_1992::Edition1992 { locality: true },
     &oo1::edition_1992::Edition1992 { locality: false },
     &ingres::edition_1981::Edition1981 { large: false },

@@ -70,6 +70,38 @@ fn rows_of_1993_follow_from_unique1_and_unique2() {
     assert_eq!(texts(&relation, "string4")[2001], x("HHHH"));
 }
 
+/// Value n of 100 has a share of 1 / (n + 1) of their sum, 5.187; the rest is that of 1993.
+#[test]
+fn repeated_values_of_a_skewed_relation_have_the_shares_of_zipf() {
+    let relation = read_all(&wisconsin("1993-skewed", "tenktup1", 1_000_000, 0));
+    let even = read_all(&wisconsin("1993", "tenktup1", 1_000_000, 0));
+    for name in ["unique1", "unique2", "unique3"] {
+        assert_eq!(integers(&relation, name), integers(&even, name), "{name}");
+    }
+    for name in ["stringu1", "stringu2", "string4"] {
+        assert_eq!(texts(&relation, name), texts(&even, name), "{name}");
+    }
+    let of = |name: &str| integers(&relation, name);
+    let all: f64 = (1..=100).map(|rank| 1.0 / f64::from(rank)).sum();
+    let mut found = [0.0; 100];
+    for value in of("onepercent") {
+        found[value as usize] += 1.0;
+    }
+    for (value, found) in found.into_iter().enumerate() {
+        let expected = 1e6 / (value + 1) as f64 / all;
+        let deviations = (found - expected).abs() / expected.sqrt();
+        assert!(deviations < 4.0, "{value}: {found} of {expected}");
+    }
+    let counts = [("two", 2), ("four", 4), ("ten", 10), ("twenty", 20), ("tenpercent", 10)];
+    for (name, count) in counts.into_iter().chain([("twentypercent", 5), ("fiftypercent", 2)]) {
+        let expected = of("onepercent").into_iter().map(|value| value % count);
+        assert!(expected.eq(of(name)), "{name}");
+    }
+    let doubled = of("onepercent").into_iter().map(|value| value * 2);
+    assert!(doubled.clone().eq(of("evenonepercent")));
+    assert!(doubled.map(|value| value + 1).eq(of("oddonepercent")));
+}
+
 #[test]
 fn sizes_and_contents_of_the_relations_of_1993() {
     let large = read_all(&wisconsin("1993", "tenktup2", 10_000, 0));
@@ -266,13 +298,12 @@ proptest! {
         rows in 10_u64..30_000,
         seed in 0_u64..5,
         cuts in prop::collection::vec(0.0..1.0, 0..5),
-        old: bool,
+        number in 0_usize..3,
     ) {
-        let source = if old {
-            wisconsin("1983", "tenthoustup2", rows, seed)
-        } else {
-            wisconsin("1993", "tenktup2", rows, seed)
-        };
+        let (edition, relation) = [
+            ("1983", "tenthoustup2"), ("1993", "tenktup2"), ("1993-skewed", "tenktup2"),
+        ][number];
+        let source = wisconsin(edition, relation, rows, seed);
         assert_same_rows(&source, &cuts);
     }
 }

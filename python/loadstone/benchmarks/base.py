@@ -87,6 +87,8 @@ class Benchmark(ABC):
     title: ClassVar[str]
     editions: ClassVar[tuple[str, ...]]
     default_edition: ClassVar[str]
+    skewed_editions: ClassVar[Mapping[str, str]] = {}
+    """Its editions of skewed data, by the name of the distribution."""
     default_scales: ClassVar[tuple[int, ...]]
     year: ClassVar[int] = 9999
     """Of the paper: a run of all benchmarks begins with the oldest."""

@@ -133,7 +133,7 @@ def data(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Choose the edition. wisconsin: 1983, 1993 (default); oo1: 1992 (default),"
+            help="Choose the edition. wisconsin: 1983, 1993 (default), -skewed; oo1: 1992,"
             " 1992-no-locality; ingres: 1981 (default), large; idm: 1986; oo7: 1993-3, -6, -9.",
         ),
     ] = None,

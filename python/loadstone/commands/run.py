@@ -20,6 +20,13 @@ All = Annotated[
         "--all", help="Run every benchmark's quick preset, if it has one, into one record and page."
     ),
 ]
+Skew = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DISTRIBUTION",
+        help="Run the edition whose data have unequal shares, as by zipf.",
+    ),
+]
 PlanFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Read the choices from this TOML file.")
 ]
@@ -99,6 +106,7 @@ def run(
     *,
     quick: Quick = False,
     every: All = False,
+    skew: Skew = None,
     plan: PlanFile = None,
     record: Record = None,
     resume: Resume = None,
@@ -121,7 +129,27 @@ def run(
     """
     if quick:
         given["preset"] = "quick"
-    return started(made(given), plan, record, resume, dry_run=dry_run, page=page, every=every)
+    chosen = made(given)
+    if skew is not None:
+        chosen = _skewed(
+            chosen, plan, skew, instead="--all" if every else "--resume" if resume else ""
+        )
+    return started(chosen, plan, record, resume, dry_run=dry_run, page=page, every=every)
+
+
+def _skewed(
+    chosen: dict[str, Any], plan: Path | None, distribution: str, instead: str
+) -> dict[str, Any]:
+    """The choices with the edition of `--skew`; `instead`: the option that brings editions of its
+    own, if any. Raises `InputError`."""
+    from loadstone.errors import InputError
+    from loadstone.run.skew import skewed
+
+    if instead:
+        raise InputError(
+            f"{instead} brings its own data, and --skew others", hint="leave out --skew"
+        )
+    return skewed(chosen, plan, distribution)
 
 
 def started(

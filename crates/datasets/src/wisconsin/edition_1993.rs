@@ -8,6 +8,7 @@ use crate::edition::{DatasetError, Edition};
 use crate::generator::{Permutation, Walk};
 use crate::source::{Cursor, Source};
 use crate::strings::{TEXT_WIDTH, text_1993, text_cyclic_1993};
+use crate::wisconsin::skew::Skew;
 
 /// Smallest and largest scale.
 const ROWS_RANGE: std::ops::RangeInclusive<u64> = 10..=1_000_000_000;
@@ -46,8 +47,14 @@ const ATTRIBUTES: [(&str, Rule); 16] = [
     ("string4", Rule::TextCyclic),
 ];
 
+/// The distinct values of the attribute with the most repeated ones; the others' counts divide it.
+const VALUES: u32 = 100;
+
 /// The edition of 1993.
-pub struct Edition1993;
+pub struct Edition1993 {
+    /// Whether the values of the attributes that repeat them have unequal shares ([`Skew`]).
+    pub skewed: bool,
+}
 
 impl Edition for Edition1993 {
     fn benchmark(&self) -> &'static str {
@@ -55,7 +62,7 @@ impl Edition for Edition1993 {
     }
 
     fn name(&self) -> &'static str {
-        "1993"
+        if self.skewed { "1993-skewed" } else { "1993" }
     }
 
     fn relations(&self) -> &'static [&'static str] {
@@ -90,7 +97,9 @@ impl Edition for Edition1993 {
             _ => (rows, rows),
         };
         let permutation = Permutation::new(cycle_rows, seed).ok_or(out_of_range)?;
-        Ok(Arc::new(Scaled { name: relation.to_owned(), attributes, rows, permutation }))
+        let name = relation.to_owned();
+        let skewed = self.skewed.then(|| Arc::new(Skew::new(VALUES)));
+        Ok(Arc::new(Scaled { name, attributes, rows, permutation, skewed }))
     }
 }
 
@@ -112,6 +121,7 @@ struct Scaled {
     attributes: Vec<Attribute>,
     rows: u64,
     permutation: Permutation,
+    skewed: Option<Arc<Skew>>,
 }
 
 impl Source for Scaled {
@@ -133,15 +143,25 @@ impl Source for Scaled {
 
     fn cursor(self: Arc<Self>, first: u64) -> Box<dyn Cursor> {
         let walk = self.permutation.walk(first);
-        Box::new(ScaledCursor { walk, position: first, unique1: Vec::new() })
+        let skewed = self.skewed.clone();
+        Box::new(ScaledCursor {
+            walk,
+            position: first,
+            skewed,
+            unique1: Vec::new(),
+            repeated: Vec::new(),
+        })
     }
 }
 
 struct ScaledCursor {
     walk: Walk,
     position: u64,
+    skewed: Option<Arc<Skew>>,
     /// Kept between reads for its memory.
     unique1: Vec<u32>,
+    /// The values of unequal shares from which repeated ones are derived, where they are skewed.
+    repeated: Vec<u32>,
 }
 
 impl Cursor for ScaledCursor {
@@ -152,6 +172,10 @@ impl Cursor for ScaledCursor {
     fn read(&mut self, count: usize, into: &mut Relation) {
         self.unique1.clear();
         self.unique1.extend((0..count).map(|_| self.walk.next_value()));
+        if let Some(skew) = &self.skewed {
+            self.repeated.clear();
+            self.repeated.extend(self.unique1.iter().map(|unique1| skew.value(*unique1)));
+        }
         for ((_, rule), (_, column)) in ATTRIBUTES.into_iter().zip(&mut into.columns) {
             match column {
                 Column::Int32(values) => self.fill_integers(rule, values),
@@ -167,16 +191,17 @@ impl ScaledCursor {
     fn fill_integers(&self, rule: Rule, into: &mut Vec<i32>) {
         let unique1 = &self.unique1;
         let row = self.position as i32;
+        let repeated = if self.skewed.is_some() { &self.repeated } else { unique1 };
         match rule {
             Rule::Unique2 => into.extend(row..row + unique1.len() as i32),
-            Rule::Modulo(2) => fill(unique1, into, |value| value % 2),
-            Rule::Modulo(4) => fill(unique1, into, |value| value % 4),
-            Rule::Modulo(5) => fill(unique1, into, |value| value % 5),
-            Rule::Modulo(10) => fill(unique1, into, |value| value % 10),
-            Rule::Modulo(20) => fill(unique1, into, |value| value % 20),
-            Rule::Modulo(100) => fill(unique1, into, |value| value % 100),
-            Rule::Doubled(0) => fill(unique1, into, |value| value % 100 * 2),
-            Rule::Doubled(1) => fill(unique1, into, |value| value % 100 * 2 + 1),
+            Rule::Modulo(2) => fill(repeated, into, |value| value % 2),
+            Rule::Modulo(4) => fill(repeated, into, |value| value % 4),
+            Rule::Modulo(5) => fill(repeated, into, |value| value % 5),
+            Rule::Modulo(10) => fill(repeated, into, |value| value % 10),
+            Rule::Modulo(20) => fill(repeated, into, |value| value % 20),
+            Rule::Modulo(100) => fill(repeated, into, |value| value % 100),
+            Rule::Doubled(0) => fill(repeated, into, |value| value % 100 * 2),
+            Rule::Doubled(1) => fill(repeated, into, |value| value % 100 * 2 + 1),
             Rule::Unique1 => fill(unique1, into, |value| value),
             _ => unreachable!("every integer rule of ATTRIBUTES is above"),
         }

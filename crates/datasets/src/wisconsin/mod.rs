@@ -2,3 +2,4 @@
 
 pub mod edition_1983;
 pub mod edition_1993;
+mod skew;

@@ -1,4 +1,4 @@
-"""The Wisconsin benchmark of 1983 and its scaled edition of 1993.
+"""The Wisconsin benchmark of 1983; its scaled edition of 1993, also of skewed data.
 
 The operations stand in `queries-1983.quel` and `queries-1993.quel`, the papers' own numbers in
 `published.toml`; `variations` makes the ten programs of each operation at a scale.
@@ -7,7 +7,7 @@ The operations stand in `queries-1983.quel` and `queries-1993.quel`, the papers'
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from loadstone import _core
 from loadstone.benchmarks.base import (
@@ -25,11 +25,16 @@ from loadstone.errors import InputError
 from loadstone.quel import tree
 
 _FOLDER = Path(__file__).parent
-_LARGE = {"1983": ("tenthoustup", "tenthoustup2"), "1993": ("tenktup1", "tenktup2")}
-_SMALL = {"1983": ("thoustup", "tempbprime"), "1993": ("onektup", "bprime")}
+_SKEWED = "1993-skewed"
+_SCALED = ("1993", _SKEWED)
+_LARGE = {
+    "1983": ("tenthoustup", "tenthoustup2"),
+    **dict.fromkeys(_SCALED, ("tenktup1", "tenktup2")),
+}
+_SMALL = {"1983": ("thoustup", "tempbprime"), **dict.fromkeys(_SCALED, ("onektup", "bprime"))}
 _FIXED_ROWS = {"twothoustup": 2_000}
 _PREFIXES = {"thoustup": "one", "tenthoustup2": "two", "tempbprime": "two"}
-_THIRD_INDEX = {"1983": "hundred", "1993": "onepercent"}
+_THIRD_INDEX = {"1983": "hundred", **dict.fromkeys(_SCALED, "onepercent")}
 
 
 class WisconsinBenchmark(Benchmark):
@@ -37,23 +42,27 @@ class WisconsinBenchmark(Benchmark):
 
     name = "wisconsin"
     title = "Wisconsin benchmark (Bitton, DeWitt, Turbyfill 1983; DeWitt 1993)"
-    editions = ("1983", "1993")
+    editions = ("1983", *_SCALED)
     default_edition = "1993"
+    skewed_editions: ClassVar[Mapping[str, str]] = {"zipf": _SKEWED}
     year = 1983
     default_scales = (10_000, 100_000)
     tuple_s = 0.2e-6
 
     def check_scale(self, edition: str, rows: int) -> None:
-        """1983 is 10,000 tuples and no other; 1993 any number from 100 to 10^9."""
+        """Check the scale: 1983 is 10,000 tuples and no other, 1993 any number from 100 to 10^9,
+        skewed from 10,000. With fewer the rarest of 100 values may have no tuple."""
         self.check_edition(edition)
         if edition == "1983" and rows != PUBLISHED_ROWS:
             raise InputError(
                 f"the 1983 edition has {PUBLISHED_ROWS:,} rows, not {rows:,}",
                 hint="use --edition 1993, which scales",
             )
-        if not 100 <= rows <= 1_000_000_000:
+        least = 10_000 if edition == _SKEWED else 100
+        if not least <= rows <= 1_000_000_000:
             raise InputError(
-                f"the 1993 edition cannot have {rows:,} rows", hint="choose from 100 to 1e9"
+                f"the {edition} edition cannot have {rows:,} rows",
+                hint=f"choose from {least} to 1e9",
             )
 
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
@@ -99,10 +108,11 @@ class WisconsinBenchmark(Benchmark):
         return published_in(_FOLDER / "published.toml", PUBLISHED_ROWS)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _entries(edition: str) -> tuple[Entry, ...]:
-    """The operations of an edition's file."""
-    return entries_of(_FOLDER / f"queries-{edition}.quel")
+    """The operations of an edition's file; the scaled ones differ in their data alone."""
+    name = _SCALED[0] if edition in _SCALED else edition
+    return entries_of(_FOLDER / f"queries-{name}.quel")
 
 
 @lru_cache(maxsize=4)
