@@ -1,5 +1,5 @@
-"""Tests 8 and 10 (Simon, 1985): every case of the paper's table with one user, on one disk, on two
-that share a controller's bandwidth, and on two with a bandwidth each.
+"""Tests 8 and 10 (Simon, 1985): every case of the paper's table, on one disk, on two that share a
+controller's bandwidth, and on two with a bandwidth each.
 
     python selfbench/mirrors.py [--bandwidth 20] [--rounds 7]
 
@@ -8,13 +8,17 @@ relation and making its indexes, too. Here tenktup is copied into SQLite and int
 are on a file system over one or two devices (`volume` of `loadstone tactics sqlite`), and then
 counted, indexed, copied, replaced and clustered. Before each step the engine is stopped and its
 files are evicted, which is checked; each step ends when its change is durable. The kinds of disks
-come in another order in each round. Needs root, loop devices and btrfs-progs.
+come in another order in each round. With two users, threads that begin together, SQLite scans one
+relation twice, two relations of one disk, and two of which one is on a disk of its own, without a
+mirror; a time is until both have their answers. Needs root, loop devices and btrfs-progs.
 """
 
 import argparse
 import random
+import shutil
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
@@ -148,6 +152,49 @@ def again(engine: LodeEngine, folder: Path) -> None:
     engine.start()
 
 
+def of_two_users(folder: Path, alone: Path | None) -> Iterator[tuple[str, float]]:
+    """The paper's cases of two users, on SQLite; `alone` is a folder on a disk without a mirror."""
+    first, second = folder / "first.sqlite", folder / "second.sqlite"
+    files = {"two users: one relation": (first, first), "two users: two relations": (first, second)}
+    if alone is not None:
+        files["two users: two disks, one mirrored"] = (first, alone / "third.sqlite")
+    for file in dict.fromkeys(file for pair in files.values() for file in pair):
+        _tenktup_in(file)
+    for case, pair in files.items():
+        for place in {file.parent for file in pair}:
+            evicted(place)
+        begin = threading.Barrier(len(pair) + 1)
+        users = [threading.Thread(target=_scan, args=(file, begin)) for file in pair]
+        for user in users:
+            user.start()
+        begin.wait()
+        yield case, timed(partial(_ended, users))
+
+
+def _ended(users: Sequence[threading.Thread]) -> None:
+    for user in users:
+        user.join()
+
+
+def _tenktup_in(file: Path) -> None:
+    """The relation alone in a new file."""
+    listed = ", ".join(name for name, _ in columns())
+    values = ", ".join("?" * len(columns()))
+    rows = [tuple(row.values()) for row in relation().read_all().to_pylist()]
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"create table tenktup ({listed})")
+        connection.executemany(f"insert into tenktup values ({values})", rows)
+        connection.commit()
+
+
+def _scan(file: Path, begin: threading.Barrier) -> None:
+    begin.wait()
+    with closing(sqlite3.connect(file)) as connection:
+        (count,) = connection.execute("select count(unique1) from tenktup").fetchone()
+    if count != ROWS:
+        raise SystemExit(f"{count} rows in {file}")
+
+
 ENGINES = {"sqlite": of_sqlite, "lode": of_lode}
 
 
@@ -190,20 +237,32 @@ def main() -> None:
                         times.setdefault(kind, []).append(time_ms)
                     for file in sorted(folder.rglob("*")):
                         file.unlink()
+                alone = None if kind == ONE else places[ONE] / f"alone-{kind}-{number}"
+                folder = places[kind] / f"users-{number}"
+                for made in filter(None, (folder, alone)):
+                    made.mkdir()
+                for case, time_ms in of_two_users(folder, alone):
+                    times = found.setdefault(("sqlite", case), {})
+                    times.setdefault(kind, []).append(time_ms)
+                for made in filter(None, (folder, alone)):
+                    shutil.rmtree(made)
     for (engine, case), times in found.items():
         print(reported(engine, case, times))
 
 
 def reported(engine: str, case: str, times: dict[str, list[float]]) -> str:
     """One line of the table: medians, and what each round's pair says of the second disk."""
-    medians = " ".join(f"{median(times[kind]):8.1f} ms" for kind in KINDS)
+    medians = " ".join(
+        f"{median(times[kind]):8.1f} ms" if kind in times else f"{'-':>11}" for kind in KINDS
+    )
     ratios = []
-    for kind in (SHARED, MIRRORED):
+    for kind in (SHARED, MIRRORED) if ONE in times else ():
         pairs = [two / one for one, two in zip(times[ONE], times[kind], strict=True)]
         typical, low, high = interval_of_median(pairs)
         bounds = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
         ratios.append(f"{kind} {typical:.2f}{bounds}")
-    return f"{engine:7} {case:20} {medians}   over one disk: {', '.join(ratios)}"
+    beside = f"   over one disk: {', '.join(ratios)}" if ratios else ""
+    return f"{engine:7} {case:34} {medians}{beside}"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def figure(value_ns: float | None, unit_ns: float, *, over: bool = False) -> str
 
 def paper(value: PublishedValue | None, unit_ns: float) -> str:
     """A printed value in the paper's units."""
-    return figure(value.elapsed_ns, unit_ns, over=value.over) if value else ""
+    return figure(value.time_ns, unit_ns, over=value.over) if value else ""
 
 
 def today(value: Today | None, unit_ns: float) -> str:

@@ -367,3 +367,8 @@ def test_a_plan_that_scans_a_heap_reaches_it(engine: Engine) -> None:
     statement = said(engine, "range of t is t retrieve (x = count(t.unique2 where t.unique1 < 7))")
     paths = engine.access_paths(statement, engine.explain(statement))
     assert paths is None or list(paths) == ["heap"]
+
+
+def test_a_constant_reads_no_relation(engine: Engine) -> None:
+    """A cold cell of it, in which nothing was read, is a gap and no contradiction."""
+    assert not access(engine, "retrieve (a = 1)")

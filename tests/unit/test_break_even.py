@@ -18,6 +18,7 @@ from loadstone.benchmarks.ingres.presentation import ENHANCEMENTS, PRESENTATION
 from loadstone.plan.presentation import Presentation
 from loadstone.record.model import AnswerCheck, CellResult, OperationText, Run, Sample
 from loadstone.report.break_even_words import crossing_words
+from loadstone.report.enhancement_words import headings
 from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
 from loadstone.statistics.study import crossing
@@ -175,6 +176,7 @@ def test_a_change_stands_beside_the_switch_that_makes_it_today():
     compiled = changes["DC-INGRES"]
     (row,) = [r for r in compiled.rows if r.operation == OPERATION and r.scale == 3360]
     assert [(then.table, round(then.gain, 2)) for then in row.then] == [("1", 2.09), ("2", 2.49)]
+    assert headings(compiled)[1:3] == ("then, Table 1", "then, Table 2, CPU time")
     gains = {now.switch.other: now.gain for now in row.now}
     for value, gain in gains.items():
         start, each = COSTS_NS[value]

@@ -24,10 +24,11 @@ LEAST = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """A published gain: so many times as fast by a table."""
+    """A published gain: so many times as fast by a table, whose times are elapsed or of `cpu`."""
 
     table: str
     gain: float
+    quantity: str = "elapsed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +132,10 @@ def _enhanced(
     named = {switch.name: switch for switch in found.study.switches}
     switches = tuple(named[name] for name in reported.switches if name in named)
     rows: dict[tuple[str, int], EnhancedRow] = {}
-    for table, label, operation, scale, gain in _published(run.published, reported, found):
+    for one, label, operation, scale in _published(run.published, reported, found):
         if _named(operation, scale) not in operations:
             continue  # of the paper's others this study could say nothing
-        then = (*rows[label, scale].then, Then(table, gain)) if (label, scale) in rows else (
-            Then(table, gain),)  # fmt: skip
+        then = (*rows[label, scale].then, one) if (label, scale) in rows else (one,)
         studied = _studied(operations, operation, scale)
         now = tuple(_now(studied, switches)) if studied else ()
         rows[label, scale] = EnhancedRow(label, operation, scale, then, now)
@@ -160,9 +160,9 @@ def _named(operation: str | None, scale: int) -> tuple[str, int]:
 
 def _published(
     published: Mapping[str, Any], reported: Enhancement, found: StudyMap
-) -> Iterator[tuple[str, str, str | None, int, float]]:
-    """(table, label, operation, scale, gain) of each row that has both times; a table whose
-    relations have one size stands at the study's least scale."""
+) -> Iterator[tuple[Then, str, str | None, int]]:
+    """(gain, label, operation, scale) of each row that has both times; a table whose relations have
+    one size stands at the study's least scale."""
     least = min((one.rows for one in found.operations), default=0)
     for table in published.get("tables", ()):
         if table["number"] not in reported.tables:
@@ -171,7 +171,8 @@ def _published(
             after, before = values.get(reported.name), values.get(reported.before)
             if isinstance(after, int | float) and isinstance(before, int | float) and after > 0:
                 scale = least if table.get("fixed") else int(table["scale"])
-                yield table["number"], label, operation, scale, before / after
+                quantity = table.get("quantity", "elapsed")
+                yield Then(table["number"], before / after, quantity), label, operation, scale
 
 
 def _without_table(

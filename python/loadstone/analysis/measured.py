@@ -5,39 +5,53 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from loadstone._core import interval_of_median
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.standing import comparable, standing
 from loadstone.analysis.summary import Summary, View
 from loadstone.analysis.unequal import Unequal
 from loadstone.analysis.user_points import throughput_per_s
 from loadstone.plan.role import Role
-from loadstone.record.model import BELIEVED, MEASURED
+from loadstone.plan.variant import is_users_server
+from loadstone.record.model import BELIEVED, MEASURED, Sample
 from loadstone.statistics.arithmetic import over, total
+from loadstone.statistics.disturbance import COUNTED_NS_MIN
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import digits, duration
 
+AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
 SIZE = "size"
 LOAD = "load"
+PARTS = re.compile(r"[+/]")
 USERS = re.compile(r"@(\d+) users?$")
 BESIDE_OTHERS = (
     "most cells of this run are disturbed or invalid, and a load has no condition of its own"
 )
+SERVER_UNKNOWN = "the server's is not counted"
+CPU_UNKNOWN = "not counted"
 WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
 """The first of these statuses among a sum's parts is the status of the sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """One variant's figure: a time or a size; neither if there is none to show.
+    """One variant's figure: a time, a size or a quotient of times; none of them if there is none to
+    show.
 
-    `ratio` is to the row's best. `few_visits`: some sample of a normalised time is meaningless.
+    `cpu_ns` is a processor time, `at_most` marks it as an upper bound, and `unknown` says why there
+    is none. `ratio` is to the row's best. `few_visits`: some sample of a normalised time is
+    meaningless.
     """
 
     status: str
     reason: str = ""
     temperature: str = ""
     elapsed_ns: Estimate | None = None
+    cpu_ns: Estimate | None = None
+    at_most: bool = False
+    unknown: str = ""
     size_bytes: float | None = None
+    quotient: Estimate | None = None
     ratio: Estimate | None = None
     best: bool = False
     few_visits: bool = False
@@ -49,17 +63,29 @@ class Today:
         return standing(self.ratio, best=self.best, exact=self.size_bytes is not None)
 
     @property
+    def time_ns(self) -> Estimate | None:
+        """Its time, elapsed or of processors."""
+        return self.elapsed_ns or self.cpu_ns
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a figure to show."""
+        return bool(self.time_ns or self.quotient or self.size_bytes)
+
+    @property
     def quantity(self) -> float | None:
-        """The compared value: ns or bytes."""
-        return self.elapsed_ns.value if self.elapsed_ns else self.size_bytes
+        """The compared value: ns or bytes; None for what is compared with nothing."""
+        if self.at_most:
+            return None
+        return self.time_ns.value if self.time_ns else self.size_bytes
 
     @property
     def interval(self) -> str:
         """The bounds of a disturbed time, in a unit of their own, or the word if they are unknown;
         empty for every other."""
-        if self.status != "disturbed" or self.elapsed_ns is None:
+        if self.status != "disturbed" or self.time_ns is None:
             return ""
-        low, high = self.elapsed_ns.low, self.elapsed_ns.high
+        low, high = self.time_ns.low, self.time_ns.high
         if low is None or high is None:
             return self.status
         return f"{duration(low)} … {duration(high)}"
@@ -67,9 +93,11 @@ class Today:
     @property
     def text(self) -> str:
         """The printed figure; empty without one."""
-        if self.elapsed_ns:
-            return duration(self.elapsed_ns.value)
-        return "" if self.size_bytes is None else f"{digits(self.size_bytes / 1e6)} MB"
+        if self.time_ns:
+            return f"{AT_MOST if self.at_most else ''}{duration(self.time_ns.value)}"
+        if self.quotient:
+            return digits(self.quotient.value)
+        return self.unknown if self.size_bytes is None else f"{digits(self.size_bytes / 1e6)} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +106,7 @@ class Source:
 
     `view` is the one for rows that name no temperature, `variants` are those of the table's design.
     `apart`: the table has a database of its own. `requests`: of each of a row's concurrent users.
+    `quantity`: as that of `benchmarks.base.PublishedTable`.
     """
 
     summary: Summary
@@ -85,9 +114,11 @@ class Source:
     variants: tuple[str, ...]
     apart: bool = False
     requests: int = 0
+    quantity: str = "elapsed"
 
     def row(self, operation: str | None) -> Mapping[str, Today]:
-        """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `a@8 users`, `size` or `load`."""
+        """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `a/b`, `a@8 users`, `size` or
+        `load`."""
         if operation is None:
             return {}
         if operation in (SIZE, LOAD):
@@ -102,17 +133,32 @@ class Source:
         if view is None:
             return {}
         figures = {row.operation.name: row.figures for row in view.all_rows}
-        parts = [figures.get(name) or {} for name in names.split("+")]
-        found = {
-            variant: _sum([part[variant] for part in parts])
+        parts = [figures.get(name) or {} for name in operations_of(operation)]
+        known = {
+            variant: [part[variant] for part in parts]
             for variant in self.variants
             if all(variant in part for part in parts)
         }
+        if "/" in names:
+            return {variant: _quotient(*own) for variant, own in known.items()}
+        if self.quantity == "cpu":
+            found = {variant: processor_time(own) for variant, own in known.items()}
+            return _ranked(found, self.summary.competitors)
+        found = {variant: _sum(own) for variant, own in known.items()}
         if len(parts) == 1 and self.variants == self.summary.columns:
             return found
         # The summary's ratio is to the best of all variants, which this table may not have.
         plain = {v: replace(one, ratio=None, best=False) for v, one in found.items()}
         return _ranked(plain, self.summary.competitors)
+
+    def cells(self, operation: str) -> Mapping[str, CellSummary]:
+        """Variant -> its figure of a row of one operation; empty for a row of another kind."""
+        name, _, temperature = operation.partition("@")
+        view = self.summary.view(self.view.rows, temperature or self.view.temperature)
+        if view is None:
+            return {}
+        row = next((row for row in view.all_rows if row.operation.name == name), None)
+        return row.figures if row else {}
 
     def _loops(self, operation: str, users: int) -> dict[str, Today]:
         """The time until that many concurrent users have all their answers, of each variant's
@@ -135,6 +181,11 @@ class Source:
         if users is not None:
             return f"no closed loop of {users}: add --users {users}"
         return "no such measure here" if operation is None else "not in this run"
+
+
+def operations_of(row: str) -> list[str]:
+    """The operations that a row is of."""
+    return PARTS.split(row.partition("@")[0])
 
 
 def users_of(operation: str) -> int | None:
@@ -161,6 +212,43 @@ def _sum(figures: Sequence[CellSummary]) -> Today:
     if len(figures) == 1:
         return replace(reported, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)
     return replace(reported, elapsed_ns=total(elapsed))
+
+
+def _quotient(above: CellSummary, below: CellSummary) -> Today:
+    """One operation's time over another's; of figures that are in order or disturbed."""
+    parts = _sum([above, below])
+    if parts.elapsed_ns is None or above.elapsed_ns is None or below.elapsed_ns is None:
+        return parts
+    return replace(parts, elapsed_ns=None, quotient=over(above.elapsed_ns, below.elapsed_ns))
+
+
+def processor_time(figures: Sequence[CellSummary]) -> Today:
+    """The processor time of client and server, added up; an upper bound where it is so short that
+    reading the counters may be more than a tenth of it."""
+    worst = min(figures, key=lambda figure: WORST.index(figure.status))
+    reported = Today(
+        worst.status,
+        worst.reason,
+        "unproved" if any(f.temperature == "unproved" for f in figures) else worst.temperature,
+        unequal=tuple(dict.fromkeys(term for figure in figures for term in figure.unequal)),
+    )
+    if worst.status not in MEASURED or any(figure.elapsed_ns is None for figure in figures):
+        return reported
+    if any(is_users_server(figure.cell.variant) for figure in figures):
+        return replace(reported, unknown=SERVER_UNKNOWN)
+    each = [[cpu_ns(sample) for sample in figure.samples] for figure in figures]
+    if any(value is None for own in each for value in own):
+        return replace(reported, unknown=CPU_UNKNOWN)
+    known = [[value for value in own if value is not None] for own in each]
+    cpu = total([Estimate(*interval_of_median([float(one) for one in own])) for own in known])
+    return replace(reported, cpu_ns=cpu, at_most=cpu.value < COUNTED_NS_MIN * len(figures))
+
+
+def cpu_ns(sample: Sample) -> int | None:
+    """The processor time of client and server. An embedded engine works in the client."""
+    if sample.client_cpu_ns is None:
+        return None
+    return sample.client_cpu_ns + (sample.server_cpu_ns or 0)
 
 
 def _sizes(summary: Summary, rows: int) -> dict[str, Today]:
@@ -213,6 +301,6 @@ def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping
 def _ratio(one: Today, best: Today) -> Estimate:
     if one is best:
         return Estimate(1.0)
-    if one.elapsed_ns and best.elapsed_ns:
-        return over(one.elapsed_ns, best.elapsed_ns)
+    if one.time_ns and best.time_ns:
+        return over(one.time_ns, best.time_ns)
     return Estimate((one.quantity or 0.0) / max(best.quantity or 0.0, 1.0))

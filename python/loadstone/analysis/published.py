@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from loadstone.analysis.measured import LOAD, SIZE, Source, Today
+from loadstone.analysis.derived import DerivedCell, DerivedHeading, cell, heading
+from loadstone.analysis.measured import LOAD, SIZE, Source, Today, operations_of
 from loadstone.analysis.summary import Summary, View
 from loadstone.record.model import BELIEVED
 from loadstone.text.numbers import listing
@@ -32,12 +33,12 @@ OVER = re.compile(r"^>\s*([\d.]+)\s*(ms|s|sec|seconds|minutes|hours)$")
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """A paper's printed value: `text` as printed, `elapsed_ns` or `size_bytes` if it is one of
-    them, `over` if the paper only says that it took longer; `ratio` to the paper's best of the
-    row."""
+    """A paper's printed value: `text` as printed, `time_ns` (of the table's quantity) or
+    `size_bytes` if it is one of them, `over` if the paper only says that it took longer; `ratio` to
+    the paper's best of the row."""
 
     text: str
-    elapsed_ns: float | None
+    time_ns: float | None
     over: bool = False
     ratio: float | None = None
     size_bytes: float | None = None
@@ -45,7 +46,7 @@ class PublishedValue:
     @property
     def exact(self) -> float | None:
         """The comparable value: ns or bytes; None for a bound."""
-        return None if self.over else self.elapsed_ns or self.size_bytes
+        return None if self.over else self.time_ns or self.size_bytes
 
     @property
     def best(self) -> bool:
@@ -65,11 +66,12 @@ class ComparisonRow:
     gain: float | None
     gain_of: tuple[str, str] | None = None
     absent: str = ""
+    derived: tuple[DerivedCell, ...] = ()
 
     @property
     def measured_today(self) -> bool:
         """Whether any variant has a usable figure."""
-        return any(f.status in BELIEVED and f.quantity for f in self.measured.values())
+        return any(f.status in BELIEVED and f.known for f in self.measured.values())
 
     @property
     def drawn(self) -> bool:
@@ -79,8 +81,9 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One table of the paper. `missing` says why this run has no figure for it, and `add` which
-    options would add one."""
+    """One table of the paper. `quantity` is what its times are, `elapsed` or `cpu`, then and today;
+    `derived` are the columns that the paper computed from others. `missing` says why this run has
+    no figure for it, and `add` which options would add one."""
 
     number: str
     title: str
@@ -90,6 +93,13 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     missing: str = ""
     add: str = ""
+    quantity: str = "elapsed"
+    derived: tuple[DerivedHeading, ...] = ()
+
+    @property
+    def timed(self) -> bool:
+        """Whether its values are times."""
+        return self.unit.lower() in UNITS_NS
 
     @property
     def heading(self) -> str:
@@ -184,15 +194,25 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
     source = (
         None
         if missing or view is None
-        else Source(summary, view, variants, apart, int(table.get("requests") or 0))
+        else Source(
+            summary, view, variants, apart, int(table.get("requests") or 0), _quantity(table)
+        )
     )
+    columns = table.get("derived") or ()
+    derived = tuple(heading(column, source) for column in columns)
     rows = []
     for label, operation, values in table["rows"]:
         why = absent.get(label, "")
         found = source.row(operation) if source and not why else {}
         why = why or ("" if found or not source else source.why(operation))
-        rows.append(_row((label, operation, values), unit_ns, found, why))
-    note = (table.get("note") or "", "" if missing else _place(table, summary))
+        row = (label, operation, values)
+        own = (cell(c, head, row, source) for c, head in zip(columns, derived, strict=True))
+        rows.append(replace(_row(row, unit_ns, found, why), derived=tuple(own)))
+    note = (
+        table.get("note") or "",
+        "" if missing else _place(table, summary),
+        _pairs(derived, summary) if source else "",
+    )
     return Comparison(
         number=str(table["number"]),
         title=str(table["title"]),
@@ -202,7 +222,28 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
         rows=tuple(rows),
         missing=missing,
         add=add,
+        quantity=_quantity(table),
+        derived=derived,
     )
+
+
+def _quantity(table: Mapping[str, Any]) -> str:
+    """The quantity of a table's times; records of earlier schemas do not name it."""
+    return str(table.get("quantity") or "elapsed")
+
+
+def _pairs(derived: Sequence[DerivedHeading], summary: Summary) -> str:
+    """The variants to add, of systems that are re-implemented, for derived columns of today."""
+    known = summary.words.reimplemented
+    wanted = dict.fromkeys(
+        known[system]
+        for one in derived
+        if one.today is None and {one.before, one.after} <= set(known)
+        for system in (one.before, one.after)
+        if known[system] not in summary.columns
+    )
+    options = " ".join(f"--on '{variant}'" for variant in wanted)
+    return f"For today's derived columns add {options}." if options else ""
 
 
 def _absent(table: Mapping[str, Any], summary: Summary) -> Mapping[str, str]:
@@ -254,7 +295,7 @@ def _designs(
         for label, operation, _ in table["rows"]
         if operation not in (None, SIZE, LOAD) and label not in absent
     ]
-    names = {name for operation in rated for name in operation.partition("@")[0].split("+")}
+    names = {name for operation in rated for name in operations_of(operation)}
     planned = {cell.operation for cell in summary.run.plan.cells if cell.rows == rows}
     planned |= {point.operation for point in summary.run.users if point.rows == rows}
     if names and not names & planned:

@@ -31,6 +31,26 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedColumn:
+    """A column that the paper derived from two of its systems' times, `before` and `after` a
+    change.
+
+    `kind` names the formula: `gain` (before - after) / after and `loss` (after - before) / after,
+    in percent; `ratio` before / after; `saved` before - after, in the table's unit; `sampled` is
+    `factor` times the time that `before` spends in `functions` (patterns of names), in that unit.
+    `printed`: row's label -> value as printed.
+    """
+
+    name: str
+    kind: str
+    before: str
+    after: str
+    printed: Mapping[str, float]
+    factor: float = 1.0
+    functions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedTable:
     """A table of the paper. `rows` are (label, operation or None, {system: value or text}).
 
@@ -59,6 +79,10 @@ class PublishedTable:
     place: str = ""
     """The place where the paper's database was, `remote` or `local`; empty where it makes no
     difference."""
+    quantity: str = "elapsed"
+    """The quantity of its times: `elapsed`, or `cpu`, the processor time of all that work for a
+    query."""
+    derived: tuple[DerivedColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

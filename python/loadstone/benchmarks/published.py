@@ -5,6 +5,9 @@ not have of its own (`systems`, `unit`, `scale`, `edition`) is the file's. A row
 `operation` where one stands for it here, and a value for each system, an empty text where the paper
 has none; instead of the first two it may name a `query` of the file, which has both.
 
+A table's `derived` columns are values that the paper computed from two of its systems, by default
+the last before and the first after a change; a row has its value under the column's `key`.
+
 A table whose rows name `tuples` is one for each size here; one without any size has relations of
 sizes that the paper fixes, whatever the scale.
 """
@@ -14,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadstone.benchmarks.base import Published, PublishedTable
+from loadstone.benchmarks.base import DerivedColumn, Published, PublishedTable
 
 
 def published_in(file: Path, scale: int) -> Published:
@@ -63,7 +66,33 @@ def _table(
         fixed=fixed,
         place=table.get("place", ""),
         requests=table.get("requests", 0),
+        quantity=table.get("quantity", "elapsed"),
+        derived=tuple(_derived(one, table, reported, rows) for one in table.get("derived", ())),
     )  # fmt: skip
+
+
+def _derived(
+    column: dict[str, Any],
+    table: dict[str, Any],
+    reported: Sequence[tuple[str, str | None, Mapping[str, float | str]]],
+    rows: Sequence[dict[str, Any]],
+) -> DerivedColumn:
+    """A column of a table: its rows have their values under the column's `key`."""
+    printed = {
+        label: row[column["key"]]
+        for (label, *_), row in zip(reported, rows, strict=True)
+        if column["key"] in row
+    }
+    systems = table["systems"]
+    return DerivedColumn(
+        name=column["name"],
+        kind=column["kind"],
+        before=column.get("before", systems[-1]),
+        after=column.get("after", systems[0]),
+        printed=printed,
+        factor=column.get("factor", 1.0),
+        functions=tuple(column.get("functions", ())),
+    )
 
 
 def _named(data: dict[str, Any], row: dict[str, Any]) -> tuple[str, str | None]:

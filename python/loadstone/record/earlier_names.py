@@ -5,6 +5,7 @@ were renamed say so themselves (`Column.before`); here are the names among their
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from loadstone.text.shape import strict_json
 
 RENAMED = 6
 """The first schema with the names of now."""
+QUANTITIES = 13
+"""The first schema whose published tables say whether their times are elapsed."""
 
 PLAN_KEYS = CHOICES | {"twin": "aa_control"}
 
@@ -90,7 +93,14 @@ def published_now(published: Any, version: int) -> Any:
     """A paper's numbers, their rows beside the operations of now, and each table with its scale;
     changed in place."""
     tables = published.get("tables") if isinstance(published, dict) else None
-    if version >= RENAMED or not isinstance(tables, list):
+    if not isinstance(tables, list):
+        return published
+    if version < QUANTITIES:
+        for table in tables:
+            if isinstance(table, dict) and "CPU time" in str(table.get("title")):
+                table["quantity"] = "cpu"
+                table["note"] = _without(str(table.get("note") or ""))
+    if version >= RENAMED:
         return published
     for table in tables:
         if isinstance(table, dict) and table.get("scale") is None:
@@ -100,6 +110,18 @@ def published_now(published: Any, version: int) -> Any:
             if isinstance(row, list) and len(row) > 1:
                 row[1] = _text_now(row[1])
     return published
+
+
+def _without(note: str) -> str:
+    """A note without the sentence that today's figures beside a CPU time are elapsed times: reports
+    of now have today's CPU time there."""
+    return re.sub(r"(CPU time of \w+; o|O)urs are elapsed times\. ", "", note)
+
+
+def basis_now(basis: str) -> str:
+    """A benchmark's word on today's figures, without the same sentence."""
+    said = "; the CPU times of its Tables 2, 6 and 9 stand beside elapsed times of today"
+    return basis.replace(said, "")
 
 
 def _text_now(name: Any) -> Any:

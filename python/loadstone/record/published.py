@@ -2,11 +2,23 @@
 
 from typing import Annotated, Required, TypedDict
 
-from loadstone.text.shape import Within
+from loadstone.text.shape import OneOf, Within
 
 Whole = Annotated[int, Within(-(10**15), 10**15)]
 """A number that the paper printed without a point: it is printed without one."""
 Value = Annotated[float, Within(-1e15, 1e15)]
+
+
+class Derived(TypedDict, total=False):
+    """A column that the paper derived, as `benchmarks.base.DerivedColumn`."""
+
+    name: Required[str]
+    kind: Required[Annotated[str, OneOf(("gain", "loss", "ratio", "saved", "sampled"))]]
+    before: Required[str]
+    after: Required[str]
+    printed: Required[dict[str, Whole | Value]]
+    factor: Value
+    functions: tuple[str, ...]
 
 
 class Table(TypedDict, total=False):
@@ -26,6 +38,8 @@ class Table(TypedDict, total=False):
     fixed: bool
     requests: int
     place: str
+    quantity: Annotated[str, OneOf(("elapsed", "cpu"))]
+    derived: tuple[Derived, ...]
 
 
 class Published(TypedDict, total=False):

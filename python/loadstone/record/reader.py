@@ -209,7 +209,8 @@ def _run(source: _Source) -> Run:
 def _presentation(head: dict[str, Any], plan: Plan) -> Presentation:
     if "presentation" not in head:
         return presentation_then(plan.benchmark)
-    return Presentation.from_json(head["presentation"])
+    found = Presentation.from_json(head["presentation"])
+    return dataclasses.replace(found, basis=earlier_names.basis_now(found.basis))
 
 
 def _in_session(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

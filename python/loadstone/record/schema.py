@@ -22,7 +22,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": shows a record from any other SQLite file
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 

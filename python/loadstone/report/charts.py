@@ -41,6 +41,8 @@ Point = dict[str, Any]
 Chart = tuple[dict[str, Any], str]
 """A specification and its title."""
 
+QUANTITIES = {"elapsed": "elapsed time", "cpu": "CPU time"}
+"""Quantity of a table's times -> its words."""
 COLOUR = {"field": "colour", "type": "nominal", "scale": None}
 TEXT = {"field": "text", "type": "nominal"}
 
@@ -48,7 +50,7 @@ TEXT = {"field": "text", "type": "nominal"}
 def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
     """A table of the paper as dots on a log axis, with today's figures. `names`: variants and their
     names."""
-    title = f"{table.heading}: elapsed time, published and measured"
+    title = f"{table.heading}: {QUANTITIES[table.quantity]}, published and measured"
     return _profiles(_points(table, names), table, TIME_LABELS), title
 
 
@@ -71,13 +73,13 @@ def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
     points: list[Point] = []
     for number, row in enumerate(table.drawn):
         for system, value in row.published.items():
-            if value.elapsed_ns:
-                x = value.elapsed_ns / NS_PER_S
+            if value.time_ns:
+                x = value.time_ns / NS_PER_S
                 points.append(_point(system, number, x, SOFT) | {"over": value.over})
         for series, (variant, name) in enumerate(names.items()):
             figure = row.measured.get(variant)
-            if figure and figure.status == "ok" and figure.elapsed_ns:
-                x = figure.elapsed_ns.value / NS_PER_S
+            if figure and figure.status == "ok" and figure.time_ns and not figure.at_most:
+                x = figure.time_ns.value / NS_PER_S
                 points.append(_point(name, number, x, colour_of(series)))
     return points
 

@@ -10,16 +10,20 @@ NONE = ""
 """The place where the paper has no figure."""
 HOW = (
     "How many times as fast an operation became: the paper's printed times of the unchanged system"
-    " over the changed one's, and today's time at base over that with the switch alone. Different"
-    " machines, and data in different places: what stands beside each other is which change wins"
-    f" where. {NOTHING} no effect found; last: an effect only with all other switches flipped."
+    " over the changed one's, elapsed unless a heading says CPU time, and today's elapsed time at"
+    " base over that with the switch alone. Different machines, and data in different places: what"
+    f" stands beside each other is which change wins where. {NOTHING} no effect found; last: an"
+    " effect only with all other switches flipped."
 )
 
 
 def headings(one: Enhanced) -> tuple[str, ...]:
     """Of a change's table: what the rows are, the paper's tables, today's switches."""
-    tables = dict.fromkeys(then.table for row in one.rows for then in row.then)
-    then = (f"then, Table {table}" for table in tables)
+    tables = {then.table: then.quantity for row in one.rows for then in row.then}
+    then = (
+        f"then, Table {table}{', CPU time' if quantity == 'cpu' else ''}"
+        for table, quantity in tables.items()
+    )
     now = (f"now, {value_words(each.tactic, each.other)}" for each in one.switches)
     return ("query", *then, *now)
 

@@ -11,6 +11,7 @@ from loadstone.analysis.chapters import chapters, verdict_of
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.over_time import ramp_verdict
+from loadstone.analysis.published import comparisons
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
@@ -101,8 +102,15 @@ def _content(whole: Summary) -> dict[str, Any]:
         "events": [dataclasses.asdict(event) for event in run.events],
         "agreements": [dataclasses.asdict(one) for one in run.agreements],
         "published": run.published,
+        "paper": _paper(whole),
         "presentation": dataclasses.asdict(run.presentation),
     }
+
+
+def _paper(whole: Summary) -> dict[str, Any] | None:
+    """The paper's tables beside today's figures; None where it has none."""
+    found = comparisons(whole)
+    return None if found is None else dataclasses.asdict(found)
 
 
 def _plan(run: Run) -> dict[str, Any]:

@@ -2,13 +2,24 @@
 
 from dataclasses import dataclass
 
+from loadstone.analysis.derived import TIME, DerivedCell, DerivedHeading
 from loadstone.analysis.measured import Today
 from loadstone.analysis.published import Comparison, ComparisonRow, Comparisons
+from loadstone.analysis.standing import GUESS
 from loadstone.analysis.summary import Summary
 from loadstone.record.model import MEASURED
-from loadstone.text.numbers import listing, plural, scaled, times
+from loadstone.text.numbers import digits, duration, listing, plural, scaled, times
 
 FEW = "°"
+TIMES_OF = {"elapsed": "elapsed", "cpu": "of CPU time"}
+"""Quantity of a table's times -> its words behind their unit."""
+FORMULAS = {
+    "gain": "({before} − {after}) / {after}, %",  # noqa: RUF001 - the sign, not a dash
+    "loss": "({after} − {before}) / {after}, %",  # noqa: RUF001
+    "ratio": "{before} / {after}",
+    "saved": "{before} − {after}, {unit}",  # noqa: RUF001
+    "sampled": "of {before}, {unit}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +97,8 @@ def _table(table: Comparison, summary: Summary) -> PaperTable:
     if table.few_visits:
         notes.append(f"{FEW} {summary.words.varying.sentence}.")
     return PaperTable(
-        f"{table.heading}; {table.unit}, as printed",
-        (*table.systems, *today, "best over best"),
+        f"{table.heading}; {unit(table)}, as printed",
+        (*table.systems, *today, "best over best", *derived_headings(table, summary)),
         tuple((row.label, _cells(row, table, summary)) for row in table.rows),
         tuple(notes),
     )
@@ -99,7 +110,56 @@ def _cells(row: ComparisonRow, table: Comparison, summary: Summary) -> tuple[Pap
     today = [_today(row.measured.get(variant)) for variant in columns]
     if row.absent and today:
         today[0] = PaperCell(row.absent)
-    return (*published, *today, PaperCell(gain(row, summary)))
+    derived = map(PaperCell, derived_cells(row, table))
+    return (*published, *today, PaperCell(gain(row, summary)), *derived)
+
+
+def unit(table: Comparison) -> str:
+    """The unit of a table's values, with what its times are."""
+    return f"{table.unit} {TIMES_OF[table.quantity]}" if table.timed else table.unit
+
+
+def derived_headings(table: Comparison, summary: Summary) -> list[str]:
+    """Of each derived column its heading, and that of the same today where the run has both
+    variants."""
+    return [words for one in table.derived for words in _derived_heading(one, table, summary)]
+
+
+def derived_cells(row: ComparisonRow, table: Comparison) -> list[str]:
+    """A row's cells below them."""
+    pairs = zip(row.derived, table.derived, strict=True)
+    return [text for one, head in pairs for text in _derived_cell(one, head)]
+
+
+def _derived_heading(one: DerivedHeading, table: Comparison, summary: Summary) -> tuple[str, ...]:
+    formula = FORMULAS[one.kind].format(before=one.before, after=one.after, unit=table.unit)
+    then = f"{one.name}: {formula}, as printed"
+    if one.today is None:
+        return (then,)
+    before, after = (summary.labels[variant] for variant in one.today)
+    now = FORMULAS[one.kind].format(before=before, after=after, unit="").rstrip(", ")
+    return then, f"today: {now}"
+
+
+def _derived_cell(one: DerivedCell, head: DerivedHeading) -> tuple[str, ...]:
+    """A row's derived value as printed, with the one that follows from its times where it differs;
+    and today's."""
+    then = one.printed
+    if one.recomputed is not None:
+        then += f" (recomputed {one.recomputed:.{one.places}f})"
+    if head.today is None:
+        return (then,)
+    return then, _derived_today(one, head)
+
+
+def _derived_today(one: DerivedCell, head: DerivedHeading) -> str:
+    value = one.today
+    if value is None:
+        return one.unknown
+    written = duration if head.measure == TIME else digits
+    if value.low is None or value.high is None:
+        return written(value.value) if head.kind == "sampled" else f"{GUESS}{written(value.value)}"
+    return f"{written(value.value)} ({written(value.low)} … {written(value.high)})"
 
 
 def gain(row: ComparisonRow, summary: Summary) -> str:
@@ -122,6 +182,8 @@ def _published(row: ComparisonRow, system: str) -> PaperCell:
 def _today(figure: Today | None) -> PaperCell:
     if figure is None:
         return PaperCell("")
+    if figure.unknown:
+        return PaperCell(figure.unknown)
     if figure.status not in MEASURED or not figure.text:
         return PaperCell("not run" if figure.status == "pending" else figure.status)
     unproved = "unproved " if figure.temperature == "unproved" else ""

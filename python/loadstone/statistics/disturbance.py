@@ -30,6 +30,8 @@ BESIDE = 0.25
 of one; beyond it two worked at the same time."""
 COUNTERS_NS = 20_000
 """Reading the counters may add this much to the time they count, in ns."""
+COUNTED_NS_MIN = 10 * COUNTERS_NS
+"""Of this processor time, and of more, reading the counters adds less than a tenth."""
 SHORT_NS = 20 * COUNTERS_NS
 """For a statement below this the counters show mostly their own cost; and it ends long before the
 scheduler switches, so that waiting does not explain its slowness."""

@@ -44,7 +44,9 @@ INTERRUPTED_SHARE_MAX = 0.05
 SHARE_NS_MIN = 100_000_000
 """Under a share of a processor: the kernel stops a process for some milliseconds at a time, so that
 a shorter statement runs at full speed, or waits for one whole stop."""
-NO_RELATION = "its plan reads no relation (the answer is in the catalog), so nothing can be cold"
+NO_RELATION = (
+    "its plan reads no relation (a constant, or an answer in the catalog): nothing can be cold"
+)
 """DuckDB folds a count of all tuples, a least or a largest value into a constant."""
 PAIRS_MIN = 3
 """Fewer pairs that all lie to one side are chance."""

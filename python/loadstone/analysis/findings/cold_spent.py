@@ -19,10 +19,11 @@ from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import beyond_all, said_bytes
-from loadstone.analysis.findings.spent import COUNTED_NS_MIN, computing_ns, several, waiting_ns
+from loadstone.analysis.findings.spent import computing_ns, several, waiting_ns
 from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row
 from loadstone.record.model import Sample
+from loadstone.statistics.disturbance import COUNTED_NS_MIN
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import number, percent, times
 

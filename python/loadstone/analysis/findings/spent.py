@@ -18,15 +18,12 @@ from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number
 from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
 from loadstone.record.model import Sample
-from loadstone.statistics.disturbance import BESIDE, COUNTERS_NS, SHORT_NS
+from loadstone.statistics.disturbance import BESIDE, COUNTED_NS_MIN, SHORT_NS
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import Component, part_of_difference
 from loadstone.text.numbers import size
 
 RULE = "spent"
-COUNTED_NS_MIN = 10 * COUNTERS_NS
-"""Of a difference that processor time is held against: reading the counters adds less than a tenth
-of it."""
 
 
 def find(seen: Evidence) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from loadstone.plan.variant import Variant
 
-_ACCESSES = ("SEARCH ", "SCAN ")
+_ACCESS = re.compile(r"(SEARCH|SCAN) (?!(\d+ )?CONSTANT ROWS?$)")
+"""A step that reads a relation: a constant is scanned, too, and is none."""
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
 
@@ -283,7 +285,7 @@ class SqliteEngine(Engine):
         own, made for the statement after a scan."""
         del statement
         steps = (line.strip() for line in plan.splitlines())
-        return sorted({_access_path(step) for step in steps if step.startswith(_ACCESSES)})
+        return sorted({_access_path(step) for step in steps if _ACCESS.match(step)})
 
     def size_bytes(self) -> int:
         """Pages in use, times their size; of a user's file, those of our space."""

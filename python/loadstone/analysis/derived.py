@@ -1,0 +1,171 @@
+"""Columns that a paper derived from two of its systems, beside the same of today.
+
+Then: as printed, and recomputed from the printed times where that differs in the printed digits.
+Now: of the two variants that re-implement the systems, if the run has both: by pairs of samples, or
+by the medians with their bounds where a figure is disturbed or has too few pairs.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.measured import Source, cpu_ns, processor_time
+from loadstone.record.model import BELIEVED, CellResult
+from loadstone.statistics.arithmetic import less, over, scaled
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import paired_ratio
+
+PERCENT, FACTOR, TIME = "%", "factor", "time"
+MEASURES = {"gain": PERCENT, "loss": PERCENT, "ratio": FACTOR, "saved": TIME, "sampled": TIME}
+"""Formula -> the kind of its values."""
+TOO_SHORT = "too short to count"
+NO_BUDGET = "add --budget"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedHeading:
+    """A derived column: its name, its formula, the paper's systems and the variants that are these
+    today; None where a run has them not."""
+
+    name: str
+    kind: str
+    before: str
+    after: str
+    today: tuple[str, str] | None
+
+    @property
+    def measure(self) -> str:
+        """The kind of its values: a percentage, a factor or a time."""
+        return MEASURES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedCell:
+    """A row's value: as printed, to so many decimal places; as recomputed where that is another;
+    and of today (of a time, in ns). `unknown` says why there is none of today."""
+
+    printed: str = ""
+    places: int = 0
+    recomputed: float | None = None
+    today: Estimate | None = None
+    unknown: str = ""
+
+
+def heading(column: Mapping[str, Any], source: Source | None) -> DerivedHeading:
+    """The heading of a table's derived column."""
+    before, after = str(column["before"]), str(column["after"])
+    variants: tuple[str, str] | None = None
+    if source is not None:
+        known = source.summary.words.reimplemented
+        pair = known.get(before, ""), known.get(after, "")
+        variants = pair if set(pair) <= set(source.variants) else None
+    return DerivedHeading(str(column["name"]), str(column["kind"]), before, after, variants)
+
+
+def cell(
+    column: Mapping[str, Any],
+    head: DerivedHeading,
+    row: tuple[str, str | None, Mapping[str, float | str]],
+    source: Source | None,
+) -> DerivedCell:
+    """The value of a row."""
+    label, operation, values = row
+    printed = column["printed"].get(label)
+    now = _today(column, head, operation, source)
+    if printed is None:
+        return now
+    found = _recomputed(head.kind, values.get(head.before), values.get(head.after))
+    places = len(str(printed).partition(".")[2])
+    same = found is None or abs(found - printed) <= 0.5 * 10**-places + 1e-9
+    recomputed = None if same else found
+    return replace(now, printed=str(printed), places=places, recomputed=recomputed)
+
+
+def _recomputed(kind: str, before: Any, after: Any) -> float | None:
+    if not isinstance(before, int | float) or not isinstance(after, int | float):
+        return None
+    if kind == "gain":
+        return 100 * (before - after) / after
+    if kind == "loss":
+        return 100 * (after - before) / after
+    if kind == "ratio":
+        return before / after
+    return before - after if kind == "saved" else None
+
+
+def _today(
+    column: Mapping[str, Any], head: DerivedHeading, operation: str | None, source: Source | None
+) -> DerivedCell:
+    if source is None or head.today is None or operation is None:
+        return DerivedCell()
+    found = source.cells(operation)
+    before, after = (found.get(variant) for variant in head.today)
+    if before is None or after is None:
+        return DerivedCell()
+    for one in (before, after):
+        if one.status not in BELIEVED or one.elapsed_ns is None:
+            return DerivedCell(unknown="not run" if one.status == "pending" else one.status)
+    if head.kind == "sampled":
+        return _sampled(column, before, source)
+    if head.kind == "saved" and before.elapsed_ns and after.elapsed_ns:
+        return DerivedCell(today=less(before.elapsed_ns, after.elapsed_ns))
+    if source.quantity == "cpu":
+        times = [processor_time([one]) for one in (before, after)]
+        why = next((one.unknown or TOO_SHORT for one in times if one.quantity is None), "")
+        if why:
+            return DerivedCell(unknown=why)
+    ratio = _ratio(before, after, source.quantity)
+    return DerivedCell(today=_as(head.kind, ratio)) if ratio else DerivedCell()
+
+
+def _ratio(before: CellSummary, after: CellSummary, quantity: str) -> Estimate | None:
+    """One time over the other."""
+    first, second = (_samples(one, quantity) for one in (before, after))
+    if {before.status, after.status} == {"ok"}:
+        ratio = paired_ratio(first, second)
+        if ratio is not None and ratio.low is not None and ratio.high is not None:
+            return ratio
+    if quantity == "cpu":
+        above, below = (processor_time([one]).cpu_ns for one in (before, after))
+    else:
+        above, below = before.elapsed_ns, after.elapsed_ns
+    return over(above, below) if above and below else None
+
+
+def _samples(figure: CellSummary, quantity: str) -> Sequence[Any]:
+    """The samples, their elapsed time replaced where another is compared."""
+    if quantity != "cpu":
+        return figure.samples
+    return [replace(sample, elapsed_ns=cpu_ns(sample) or 1) for sample in figure.samples]
+
+
+def _as(kind: str, ratio: Estimate) -> Estimate:
+    """A ratio as the value of a formula."""
+    if kind == "ratio":
+        return ratio
+
+    def percent(value: float | None) -> float | None:
+        return None if value is None else 100 * (value - 1 if kind == "gain" else 1 - value)
+
+    bounds = percent(ratio.low), percent(ratio.high)
+    low, high = bounds if kind == "gain" else bounds[::-1]
+    return Estimate(100 * (ratio.value - 1) * (1 if kind == "gain" else -1), low, high)
+
+
+def _sampled(column: Mapping[str, Any], figure: CellSummary, source: Source) -> DerivedCell:
+    """A multiple of the time in some functions, as the sampler of a time budget saw them."""
+    results = (r for r in source.summary.run.results if r.cell.key == figure.cell.key)
+    result: CellResult | None = next(results, None)
+    budget = result.budget if result else None
+    if budget is None or not budget.statements:
+        return DerivedCell(unknown=NO_BUDGET)
+    patterns = column.get("functions") or ()
+    seen = sum(
+        part.samples
+        for part in budget.parts
+        if any(re.match(pattern, part.function) for pattern in patterns)
+    )
+    time = Estimate(seen * budget.period_ns / budget.statements)
+    return DerivedCell(today=scaled(time, float(column.get("factor", 1.0))))
