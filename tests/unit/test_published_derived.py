@@ -163,8 +163,8 @@ def test_derived_columns_are_in_every_format() -> None:
     assert "today: (sqlite - duckdb) / duckdb, %" in text
     assert "| 10.0 (recomputed 50.0) | 100 (100 … 100) |" in text
     page = registry.load_report("html")().render(run).decode()
-    assert '<td class="gain">10.0 (recomputed 50.0)</td>' in page
-    assert '<td class="gain">100 (100 … 100)</td>' in page
+    assert '<td class="derived">10.0 (recomputed 50.0)</td>' in page
+    assert '<td class="derived">100 (100 … 100)</td>' in page
     (reported,) = json.loads(registry.load_report("json")().render(run))["paper"]["tables"]
     assert reported["rows"][0]["derived"][0]["today"]["value"] == pytest.approx(100)
 

@@ -35,7 +35,8 @@ class PaperCell:
 @dataclass(frozen=True, slots=True)
 class PaperTable:
     """A table with some figure of today. A row is its label and a cell for each heading: the
-    paper's systems, the variants, and the ratio of best over best."""
+    paper's systems and the columns derived from them, the variants, and the ratio of best over
+    best."""
 
     title: str
     headings: tuple[str, ...]
@@ -98,7 +99,7 @@ def _table(table: Comparison, summary: Summary) -> PaperTable:
         notes.append(f"{FEW} {summary.words.varying.sentence}.")
     return PaperTable(
         f"{table.heading}; {unit(table)}, as printed",
-        (*table.systems, *today, "best over best", *derived_headings(table, summary)),
+        (*table.systems, *derived_headings(table, summary), *today, "best over best"),
         tuple((row.label, _cells(row, table, summary)) for row in table.rows),
         tuple(notes),
     )
@@ -111,7 +112,7 @@ def _cells(row: ComparisonRow, table: Comparison, summary: Summary) -> tuple[Pap
     if row.absent and today:
         today[0] = PaperCell(row.absent)
     derived = map(PaperCell, derived_cells(row, table))
-    return (*published, *today, PaperCell(gain(row, summary)), *derived)
+    return (*published, *derived, *today, PaperCell(gain(row, summary)))
 
 
 def unit(table: Comparison) -> str:
