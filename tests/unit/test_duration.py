@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from loadstone.clients.rust.embedded import SqliteClient
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
 from loadstone.run.planned import Planned, describe, plan_from
@@ -74,6 +75,20 @@ def test_a_call_takes_what_it_takes_in_its_own_program(monkeypatch: pytest.Monke
     of_calls = with_calls - own.seconds()
     passes = 5 * (1 + own.plan.warm_up)
     assert of_calls == pytest.approx(passes * 91_000 * 0.2e-6)
+
+
+def test_a_start_and_a_statement_take_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster starts once for each variant, and for each round of cold samples."""
+    run = planned(temperature=("warm", "cold"), repeat_cold=4)
+    without = run.seconds()
+    monkeypatch.setattr(SqliteEngine, "start_s", 10.0)
+    starts = 1 + 4
+    assert run.seconds() - without == pytest.approx(starts * 10.0 - 4 * duration.REOPENED_S)
+    monkeypatch.undo()
+    monkeypatch.setattr(SqliteEngine, "statement_s", 0.3)
+    relations = sum(one.design == "heap" for one in run.benchmark.stored_relations("1993"))
+    statements = 5 * (1 + run.plan.warm_up) + 4 + 2 * relations
+    assert run.seconds() - without == pytest.approx(statements * 0.3)
 
 
 def test_a_resumed_run_takes_no_longer_than_its_missing_cells() -> None:

@@ -67,6 +67,11 @@ class System(ABC):
     calls_s: ClassVar[Mapping[str, float]] = {}
     """About how long one call of a benchmark's program takes, in seconds, by the benchmark's name:
     for the estimate of a run's time. None where a statement's own estimate covers it."""
+    start_s: ClassVar[float] = 0.0
+    """About how much longer than a private server's or an embedded engine's its start takes, in
+    seconds: for the same estimate."""
+    statement_s: ClassVar[float] = 0.0
+    """About how much longer than theirs one statement takes, however few its tuples."""
     distribution: ClassVar[str] = ""
     """The package of Python that brings the engine whole, so that a worker can have another
     release of it: `duckdb@1.4.0`. Empty where there is none."""

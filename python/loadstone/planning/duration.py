@@ -58,8 +58,8 @@ def seconds_estimated(
     }
     return sum(
         (
-            START_S,
-            _loading_s(plan, benchmark, operations, own),
+            START_S + sum(engines[name].start_s for name in {cell.variant for cell in own}),
+            _loading_s(plan, benchmark, operations, engines, own),
             _samples_s(plan, benchmark, operations, engines, own),
             _repeated_s(plan, own),
             _loops_s(plan, benchmark),
@@ -84,7 +84,11 @@ def has_budget(plan: Plan, cell: Cell) -> bool:
 
 
 def _loading_s(
-    plan: Plan, benchmark: Benchmark, operations: Operations, cells: Sequence[Cell]
+    plan: Plan,
+    benchmark: Benchmark,
+    operations: Operations,
+    engines: Mapping[str, type[System]],
+    cells: Sequence[Cell],
 ) -> float:
     """Every variant loads each relation of the designs that its operations need."""
     total_s = 0.0
@@ -93,8 +97,10 @@ def _loading_s(
         own = [cell for cell in cells if cell.rows == rows]
         designs = {operations[rows, cell.operation].design for cell in own}
         count = sum(one.design in designs for one in stored)
-        variants = len({cell.variant for cell in own})
-        total_s += variants * (count * RELATION_S + rows * TUPLE_S)
+        for variant in {cell.variant for cell in own}:
+            # It is made by one statement, and checked by another.
+            relation_s = RELATION_S + 2 * engines[variant].statement_s
+            total_s += count * relation_s + rows * TUPLE_S
     return total_s
 
 
@@ -107,19 +113,21 @@ def _samples_s(
 ) -> float:
     total_s = 0.0
     reopened: dict[tuple[int, str], int] = {}
+    starts_s: dict[tuple[int, str], float] = {}
     for cell in cells:
         if cell.variant == NULL_ENGINE:
             continue
         operation = operations[cell.rows, cell.operation]
-        call_s = engines[cell.variant].calls_s.get(benchmark.name, 0.0)
-        calls_s = benchmark.calls(operation) * call_s
-        once_s = SAMPLE_S + cell.rows * benchmark.tuple_s + calls_s
+        engine = engines[cell.variant]
+        calls_s = benchmark.calls(operation) * engine.calls_s.get(benchmark.name, 0.0)
+        once_s = SAMPLE_S + engine.statement_s + cell.rows * benchmark.tuple_s + calls_s
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
             # Operations that are measured in the same rounds are cold one after the other.
             key = cell.rows, cell.operation
             reopened[key] = max(reopened.get(key, 0), cell.samples)
-    return total_s + sum(reopened.values()) * REOPENED_S
+            starts_s[key] = max(starts_s.get(key, REOPENED_S), engine.start_s)
+    return total_s + sum(times * starts_s[key] for key, times in reopened.items())
 
 
 def _warm_ups(plan: Plan, operation: Operation, cell: Cell) -> int:
