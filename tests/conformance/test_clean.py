@@ -96,6 +96,20 @@ def test_it_asks_first(app: typer.Typer, folders: dict[str, Path]) -> None:
     assert not folders["dead"].exists()
 
 
+def test_a_program_gets_the_list_and_removes_nothing(
+    app: typer.Typer, folders: dict[str, Path]
+) -> None:
+    done = CliRunner().invoke(app, ["clean", "--format", "json"])
+    assert json.loads(done.output) == {
+        "leftovers": [
+            {"kind": "scratch folder", "name": str(folders["dead"]), "run": "dead", "holds": ""}
+        ]
+    }
+    refused = CliRunner().invoke(app, ["clean", "--format", "json", "--yes"])
+    assert refused.exit_code != 0
+    assert folders["dead"].exists()
+
+
 def test_nothing_left_is_said(app: typer.Typer) -> None:
     assert "nothing to clean" in CliRunner().invoke(app, ["clean"]).output
 

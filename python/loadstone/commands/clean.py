@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -35,26 +35,57 @@ def clean(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
+    form: Annotated[
+        Literal["text", "json"],
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="Print text, or list as json and remove nothing."
+        ),
+    ] = "text",
 ) -> None:
     """Remove what killed runs left behind.
 
     These are scratch folders and, in databases, schemas and tables with Loadstone's mark. All are
     listed before any is removed.
     """
-    from rich.table import Table
-
-    from loadstone.control_characters import legible_line
-    from loadstone.diagnostics import console, show_result
+    from loadstone.diagnostics import show_result
+    from loadstone.errors import InputError
     from loadstone.run import scratch
 
+    if yes and form == "json":
+        raise InputError("--format json removes nothing", hint="leave out one of them")
     folders = list(scratch.found())
     running = {folder.owner for folder in folders if folder.alive}
     leftovers = [_folder(folder) for folder in folders if not folder.alive]
     for text in on or ():
         leftovers += _marked(text, running)
+    if form == "json":
+        show_result(_json(leftovers))
+        return
     if not leftovers:
         show_result("nothing to clean")
         return
+    _show(leftovers)
+    if not yes and not _wished(len(leftovers)):
+        return
+    _remove(leftovers)
+
+
+def _json(leftovers: "Sequence[Removal]") -> str:
+    from loadstone.control_characters import legible_json
+
+    listed = [
+        {"kind": item.kind, "name": item.name, "run": item.owner, "holds": item.holds}
+        for item in leftovers
+    ]
+    return legible_json({"leftovers": listed}, indent=2)
+
+
+def _show(leftovers: "Sequence[Removal]") -> None:
+    from rich.table import Table
+
+    from loadstone.control_characters import legible_line
+    from loadstone.diagnostics import console, show_result
+
     table = Table("what")
     table.add_column("name", overflow="fold")  # never cut: people decide by it
     table.add_column("left by run")
@@ -63,9 +94,6 @@ def clean(
     console().print(table)
     for item in filter(lambda item: item.holds, leftovers):
         show_result(legible_line(f"{item.name}: {item.holds}"))
-    if not yes and not _wished(len(leftovers)):
-        return
-    _remove(leftovers)
 
 
 def _wished(count: int) -> bool:
