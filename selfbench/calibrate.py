@@ -12,6 +12,7 @@ planted   on the engine whose truth is known, and on a real one, interleaved: th
           defaults; 20 with every statement made 1 % longer; fewer on two more engines
 studies   on the engine whose time follows from switches by a known rule: 100 studies of four of
           them, whose effects, interactions and shares are held against the rule
+late      by how much the engine of these studies exceeds its planted times
 shares    on real engines: shares by both ends beside those of all combinations of four switches
 agree     two complete default runs, one after the other: whose intervals overlap
 observer  what the counters around each sample do to a short statement
@@ -142,6 +143,11 @@ def studies(runs: int = RUNS, kept: Path | None = None) -> None:
     planted_studies.count(OPERATIONS, runs, kept).show()
 
 
+def late() -> None:
+    """The planted engine exceeds all of its times by the same, within a tenth of a microsecond."""
+    planted_studies.show_lateness()
+
+
 def shares(engines: Sequence[str] = ()) -> None:
     """Shares by both ends lie within 5 points of those of all combinations, or are taken apart."""
     two_ended_shares.count(tuple(engines or two_ended_shares.SWITCHES))
@@ -236,6 +242,7 @@ def _elapsed_ns(call: Callable[[], object]) -> float:
 PARTS: dict[str, Callable[[], None]] = {
     "planted": planted,
     "studies": studies,
+    "late": late,
     "shares": shares,
     "agree": agree,
     "observer": observer,

@@ -6,6 +6,7 @@ its other end is the faster one.
 """
 
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -15,14 +16,17 @@ from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
 from statistics import median
+from unittest.mock import patch
 
+from loadstone._core import clock_ns
 from loadstone.analysis.findings.distance import in_order
 from loadstone.analysis.findings.finding import Finding, Grade
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.study import blocks
 from loadstone.analysis.summary import summarise
-from loadstone.engines.calibration.planted import OTHERWISE, planted
-from loadstone.plan.variant import is_aa_control
+from loadstone.engines.calibration import planted as planted_engine
+from loadstone.engines.calibration.planted import OTHERWISE, PlantedEngine, planted
+from loadstone.plan.variant import Variant, is_aa_control
 from loadstone.record import CellResult, read
 from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
@@ -46,6 +50,8 @@ TIME_US = 300
 processor: what is planted is a time, and not what a crowded machine makes of it."""
 SECONDS = 30
 """Of an operation at most; most are known sooner."""
+LATE_ROUNDS, LATE_STATEMENTS = 100, 8
+"""As many statements in succession as a block has, so that the loop is as warm."""
 
 
 INSIDE = "effects, alone and last, within their intervals"
@@ -109,10 +115,18 @@ class Studied:
     """Whether its cells can carry a finding: a busy machine forbids that, and is no fault."""
     at_base: frozenset[str]
     """The switches that are on at base: none or all."""
+    late_ns: Mapping[float, float]
+    """As `_lateness_ns`: a longer statement is later, by a tenth of a microsecond."""
 
     def planted(self, flipped: Collection[str]) -> float:
         """The planted time with these flipped, over that with no switch on."""
         return planted(self.at_base ^ frozenset(flipped))
+
+    def measured(self, flipped: Collection[str]) -> float:
+        """The time that a statement takes with these flipped, over the same."""
+        late_ns = self.late_ns[_time(self.at_base ^ frozenset(flipped))]
+        later_ns = late_ns - self.late_ns[_time(self.at_base)]
+        return self.planted(flipped) + self.overhead + later_ns / (TIME_US * 1000)
 
 
 def count(operations: Sequence[str], runs: int, kept: Path | None = None) -> Counts:
@@ -169,7 +183,7 @@ def _studies(
     for result in run.results:
         if result.status in BELIEVED and result.samples:
             cells[result.cell.operation][result.cell.variant] = result
-    findings = learned(summarise(run)).findings
+    findings, late_ns = learned(summarise(run)).findings, _lateness_ns()
     for operation, results in cells.items():
         yield Studied(
             [*blocks(run.plan.study.combinations, results)],
@@ -177,6 +191,7 @@ def _studies(
             [found for found in findings if found.operation == operation],
             all(map(in_order, results.values())),
             at_base,
+            late_ns,
         )
 
 
@@ -189,9 +204,8 @@ def _overhead_ns(results: Mapping[str, CellResult], base: float) -> float:
 
 
 def _judge(studied: Studied, counts: Counts) -> None:
-    made, overhead = studied.blocks, studied.overhead
-    parts = parts_of(SWITCHES)
-    truth = {one: log(studied.planted(one) + overhead) for one in factorial(parts)}
+    made, parts = studied.blocks, parts_of(SWITCHES)
+    truth = {one: log(studied.measured(one)) for one in factorial(parts)}
     whole = contrasts.value(contrasts.whole(parts), truth)
     full = study_effects(parts, made)
     ends = study_effects(parts, only(made, two_ended(parts)))
@@ -240,6 +254,42 @@ def _judge_group(made: list[Block], counts: Counts) -> None:
 def only(made: list[Block], design: Sequence[frozenset[str]]) -> list[Block]:
     """The blocks as a study of these combinations alone would have them."""
     return [{one: block[one] for one in design if one in block} for block in made]
+
+
+def show_lateness() -> None:
+    """Print by how much the planted engine's statements exceed their planted times, as its loop
+    ends now and as it would without the spread."""
+    for spread_ns in (0, planted_engine.SPREAD_NS):
+        with patch.object(planted_engine, "SPREAD_NS", spread_ns):
+            late = _lateness_ns()
+        said = ", ".join(f"{ns:.0f} ns at {TIME_US * time:.0f} us" for time, ns in late.items())
+        print(f"spread over {spread_ns} ns: {said}", flush=True)
+
+
+def _lateness_ns() -> dict[float, float]:
+    """Planted time, over that with no switch on -> the time that a statement takes beyond it in the
+    median, called in this process with nothing around it; in rounds, in a random order."""
+    draw, engines = random.Random(1), {}
+    with tempfile.TemporaryDirectory() as folder:
+        for on in factorial(parts_of(SWITCHES)):
+            tactics = tuple((switch, "on") for switch in sorted(on))
+            variant = Variant("planted", (("time_us", str(TIME_US)), *tactics))
+            engine = PlantedEngine(variant, Path(folder), "calibrate")
+            engine.start()
+            engines[_time(on)] = engine
+        found: dict[float, list[int]] = {time: [] for time in sorted(engines)}
+        for _ in range(LATE_ROUNDS):
+            for time in draw.sample(list(engines), len(engines)):
+                for _ in range(LATE_STATEMENTS):
+                    begin_ns = clock_ns()
+                    engines[time].run("")
+                    found[time].append(clock_ns() - begin_ns)
+    return {time: median(own) - 1000 * TIME_US * time for time, own in found.items()}
+
+
+def _time(on: Collection[str]) -> float:
+    """Rounded, so that it does not depend on the order of the factors."""
+    return round(planted(on), 6)
 
 
 def _holds(estimate: Estimate | None, truth: float) -> bool:

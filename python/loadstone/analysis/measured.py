@@ -29,7 +29,7 @@ BESIDE_OTHERS = (
 )
 SERVER_UNKNOWN = "the server's is not counted"
 CPU_UNKNOWN = "not counted"
-WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
+WORST = ("failed", "pending", "gap", "censored", "spared", "invalid", "disturbed", "ok")
 """The first of these statuses among a sum's parts is the status of the sum."""
 
 
