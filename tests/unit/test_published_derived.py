@@ -200,6 +200,13 @@ def test_nine_tenths_of_set_44_are_of_the_sampled_interpreter() -> None:
     (cell,) = table_of(replace(run, results=results)).rows[0].derived
     assert cell.today.value == pytest.approx(0.9 * 80 * sampled.period_ns / sampled.statements)
     assert cell.printed == "2.8"
+    nothing = tuple(
+        replace(one, budget=replace(sampled, statements=0)) if one.budget else one
+        for one in results
+    )
+    assert table_of(replace(run, results=nothing)).rows[0].derived[0].unknown == "not sampled"
+    unprinted = run_of(table(derived=[column | {"printed": {}}]))
+    assert not table_of(unprinted).rows[0].derived[0].unknown
 
 
 def test_a_quotient_of_two_operations_is_no_time() -> None:
