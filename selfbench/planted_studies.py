@@ -115,18 +115,10 @@ class Studied:
     """Whether its cells can carry a finding: a busy machine forbids that, and is no fault."""
     at_base: frozenset[str]
     """The switches that are on at base: none or all."""
-    late_ns: Mapping[float, float]
-    """As `_lateness_ns`: a longer statement is later, by a tenth of a microsecond."""
 
     def planted(self, flipped: Collection[str]) -> float:
         """The planted time with these flipped, over that with no switch on."""
         return planted(self.at_base ^ frozenset(flipped))
-
-    def measured(self, flipped: Collection[str]) -> float:
-        """The time that a statement takes with these flipped, over the same."""
-        late_ns = self.late_ns[_time(self.at_base ^ frozenset(flipped))]
-        later_ns = late_ns - self.late_ns[_time(self.at_base)]
-        return self.planted(flipped) + self.overhead + later_ns / (TIME_US * 1000)
 
 
 def count(operations: Sequence[str], runs: int, kept: Path | None = None) -> Counts:
@@ -183,7 +175,7 @@ def _studies(
     for result in run.results:
         if result.status in BELIEVED and result.samples:
             cells[result.cell.operation][result.cell.variant] = result
-    findings, late_ns = learned(summarise(run)).findings, _lateness_ns()
+    findings = learned(summarise(run)).findings
     for operation, results in cells.items():
         yield Studied(
             [*blocks(run.plan.study.combinations, results)],
@@ -191,7 +183,6 @@ def _studies(
             [found for found in findings if found.operation == operation],
             all(map(in_order, results.values())),
             at_base,
-            late_ns,
         )
 
 
@@ -205,7 +196,7 @@ def _overhead_ns(results: Mapping[str, CellResult], base: float) -> float:
 
 def _judge(studied: Studied, counts: Counts) -> None:
     made, parts = studied.blocks, parts_of(SWITCHES)
-    truth = {one: log(studied.measured(one)) for one in factorial(parts)}
+    truth = {one: log(studied.planted(one) + studied.overhead) for one in factorial(parts)}
     whole = contrasts.value(contrasts.whole(parts), truth)
     full = study_effects(parts, made)
     ends = study_effects(parts, only(made, two_ended(parts)))
