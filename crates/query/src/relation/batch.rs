@@ -179,21 +179,21 @@ impl TupleBatch {
         self.tuple_bytes = tuple_bytes;
     }
 
-    /// Begin to fill it with these tuples, whose bytes `fill` puts together, one behind the other;
-    /// it answers from how many pages it did.
+    /// Begin to fill it with these tuples of so many bytes, which begin so far from one another.
+    /// `fill` puts together what is wanted of them; it answers from how many pages it did.
     ///
     /// # Errors
     ///
     /// The error of `fill`; the batch is empty then.
     pub(super) fn put_together(
         &mut self,
-        tuple_bytes: usize,
+        (tuple_bytes, stride): (usize, usize),
         ids: impl Iterator<Item = u64>,
         fill: impl FnOnce(&mut [u8]) -> Result<usize>,
     ) -> Result<()> {
         self.begin(tuple_bytes);
         self.ids.extend(ids);
-        let bytes = self.ids.len() * tuple_bytes;
+        let bytes = self.ids.len() * stride + tuple_bytes;
         if self.room.len() < bytes {
             self.room.resize(bytes, 0);
         }
@@ -205,10 +205,10 @@ impl TupleBatch {
             }
         }
         let start = self.room.as_ptr();
-        // SAFETY: `room` has that many bytes for each id, and stays as it is until the batch is
-        // filled again, which needs it alone.
+        // SAFETY: `room` has a stride for each id and a whole tuple behind the last, and stays as
+        // it is until the batch is filled again, which needs it alone.
         #[expect(unsafe_code, reason = "the tuples lie in memory that the batch owns")]
-        self.tuples.extend((0..self.ids.len()).map(|at| unsafe { start.add(at * tuple_bytes) }));
+        self.tuples.extend((0..self.ids.len()).map(|at| unsafe { start.add(at * stride) }));
         Ok(())
     }
 

@@ -61,11 +61,12 @@ impl Scan {
         };
         let positions: Vec<u16> = ids().map(|id| id as u16).collect();
         let wanted = &columns.wanted;
-        batch.put_together(wanted.bytes, ids(), |room| {
+        batch.put_together((wanted.bytes, wanted.stride), ids(), |room| {
             let before = reads.pages;
             let is_given = |column: &Column| projection.place_of(column.offset);
             let missing = wanted.parts.iter().filter(|(column, _)| is_given(column).is_none());
-            let missing = Projection { parts: missing.copied().collect(), bytes: wanted.bytes };
+            let parts = missing.copied().collect();
+            let missing = Projection { parts, bytes: wanted.bytes, stride: wanted.stride };
             if !missing.parts.is_empty() {
                 columns.put(pages, (chunk, Positions::of(&positions)), &missing, room, reads)?;
                 // The header had been read before.
@@ -73,9 +74,10 @@ impl Scan {
             }
             for (column, to) in &wanted.parts {
                 let Some(from) = is_given(column) else { continue };
-                for (at, tuple) in room.chunks_exact_mut(wanted.bytes).enumerate() {
+                let tuples = room[*to..].chunks_exact_mut(wanted.stride).take(given.len());
+                for (at, tuple) in tuples.enumerate() {
                     let value = &given.tuple(at)[from..from + column.width];
-                    tuple[*to..to + column.width].copy_from_slice(value);
+                    tuple[..column.width].copy_from_slice(value);
                 }
             }
             Ok((reads.pages - before) as usize)
@@ -132,12 +134,12 @@ impl Scan {
         let first = RecordId { page: chunk, slot: 0 }.to_u64();
         let ids = positions.each.iter().map(|&at| first | u64::from(at));
         let reads = &mut self.reads;
-        batch.put_together(projection.bytes, ids, |room| {
+        batch.put_together((projection.bytes, projection.stride), ids, |room| {
             let before = reads.pages;
             for &(column, at) in &projection.parts {
                 let file = columns.columns.file();
                 let mut values = Values::new(pages, file, (chunk, header), column, reads);
-                values.gather(positions, room, (projection.bytes, at))?;
+                values.gather(positions, room, (projection.stride, at))?;
             }
             Ok((reads.pages - before) as usize + 1)
         })?;

@@ -20,6 +20,35 @@ pub struct Projection {
     pub(super) parts: Vec<(Column, usize)>,
     /// The length of the tuples.
     pub(super) bytes: usize,
+    /// From the first byte of one tuple to that of the next: less than their length where the
+    /// values of one find room in what is not wanted of others. So a batch takes as little of the
+    /// processor's caches as it has values.
+    pub(super) stride: usize,
+}
+
+/// Projections of more columns have tuples one behind the other: the search for a stride compares
+/// each column with each.
+const INTERLEAVED_COLUMNS_MAX: usize = 8;
+
+/// Strides are multiples of this, so that integers stay at multiples of their size.
+const STRIDE_UNIT_BYTES: usize = 4;
+
+/// The least stride at which no two values lie on each other, of whichever tuples.
+fn stride_of(parts: &[(Column, usize)], bytes: usize) -> usize {
+    if parts.is_empty() || parts.len() > INTERLEAVED_COLUMNS_MAX {
+        return bytes;
+    }
+    let values: usize = parts.iter().map(|(column, _)| column.width).sum();
+    let least = values.next_multiple_of(STRIDE_UNIT_BYTES);
+    let are_apart = |stride: &usize| {
+        parts.iter().enumerate().all(|(number, &(one, at))| {
+            parts[number + 1..].iter().all(|&(other, other_at)| {
+                let distance = (other_at % stride + stride - at % stride) % stride;
+                distance >= one.width && stride - distance >= other.width
+            })
+        })
+    };
+    (least..bytes).step_by(STRIDE_UNIT_BYTES).find(are_apart).unwrap_or(bytes)
 }
 
 impl Projection {
@@ -27,7 +56,9 @@ impl Projection {
     pub(super) fn of_tuple(shape: &Shape, is_wanted: impl Fn(usize, usize) -> bool) -> Self {
         let parts = shape.columns().iter().map(|&column| (column, column.offset));
         let parts = parts.filter(|&(column, at)| is_wanted(at, at + column.width));
-        Self { parts: parts.collect(), bytes: shape.row_bytes() }
+        let (parts, bytes) = (parts.collect::<Vec<_>>(), shape.row_bytes());
+        let stride = stride_of(&parts, bytes);
+        Self { parts, bytes, stride }
     }
 
     /// The columns that begin at these bytes of the whole tuple, one behind the other.
@@ -39,7 +70,7 @@ impl Projection {
             (column, bytes - column.width)
         });
         let parts = parts.collect();
-        Self { parts, bytes }
+        Self { parts, bytes, stride: bytes }
     }
 
     /// The place where a byte of the whole tuple stands, of a column that is one of these.
@@ -93,27 +124,26 @@ impl ColumnScan {
         ids: &[RecordId],
         reads: &mut Reads,
     ) -> Result<()> {
-        let bytes = self.wanted.bytes;
         let words = ids.iter().map(|id| id.to_u64());
-        batch.put_together(bytes, words, |room| {
+        batch.put_together((self.wanted.bytes, self.wanted.stride), words, |room| {
             let before = reads.pages;
             let mut rest = ids;
-            let mut room = room;
+            let mut at = 0;
             // Neighbours in one chunk share its header and, in a column, its page.
             while let Some(first) = rest.first() {
                 let own = rest.iter().position(|id| id.page != first.page).unwrap_or(rest.len());
                 let (own, behind) = rest.split_at(own);
-                let (into, left) = room.split_at_mut(own.len() * bytes);
                 let positions: Vec<u16> = own.iter().map(|id| id.slot).collect();
                 let positions = Positions::of(&positions);
-                self.put(pages, (first.page, positions), &self.wanted, into, reads)?;
-                (rest, room) = (behind, left);
+                self.put(pages, (first.page, positions), &self.wanted, &mut room[at..], reads)?;
+                (rest, at) = (behind, at + own.len() * self.wanted.stride);
             }
             Ok((reads.pages - before) as usize)
         })
     }
 
-    /// Put the tuples at some positions of a chunk together, all of which must be there.
+    /// Put the tuples at some positions of a chunk together, all of which must be there. Of `into`
+    /// nothing is changed but their values.
     pub(super) fn put(
         &self,
         pages: &impl PageRead,
@@ -131,7 +161,7 @@ impl ColumnScan {
         for &(column, at) in &projection.parts {
             let file = self.columns.file();
             let mut values = Values::new(pages, file, (chunk, header), column, reads);
-            values.gather(positions, into, (projection.bytes, at))?;
+            values.gather(positions, into, (projection.stride, at))?;
         }
         Ok(())
     }
@@ -150,4 +180,53 @@ pub(super) fn held(
 ) -> Result<HeldPage> {
     reads.pages += 1;
     HeldPage::read(pages, chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stride_of;
+    use lode::internals::columns::Column;
+    use proptest::prelude::*;
+
+    fn parts(columns: &[(usize, usize)]) -> Vec<(Column, usize)> {
+        let part = |&(offset, width)| (Column { offset, width, place: 0 }, offset);
+        columns.iter().map(part).collect()
+    }
+
+    #[test]
+    fn tuples_of_few_columns_lie_in_one_another() {
+        for (columns, stride) in [
+            (vec![(100, 4)], 4),
+            (vec![(0, 4), (4, 4)], 8),
+            // At 12 the second value of one tuple would lie on the first of the next.
+            (vec![(0, 4), (8, 8)], 16),
+            (vec![(0, 4), (204, 4)], 8),
+            (vec![(0, 104), (104, 104)], 208),
+            (vec![], 208),
+        ] {
+            assert_eq!(stride_of(&parts(&columns), 208), stride, "{columns:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_lies_on_another(
+            gaps in prop::collection::vec((0..40_usize, 1..40_usize), 1..9),
+        ) {
+            let (mut columns, mut end) = (Vec::new(), 0);
+            for (gap, width) in gaps {
+                columns.push((end + gap, width));
+                end += gap + width;
+            }
+            let stride = stride_of(&parts(&columns), end);
+            let mut taken = vec![false; 50 * stride + end];
+            for tuple in 0..50 {
+                for &(at, width) in &columns {
+                    for byte in &mut taken[tuple * stride + at..][..width] {
+                        prop_assert!(!std::mem::replace(byte, true), "{stride}");
+                    }
+                }
+            }
+        }
+    }
 }

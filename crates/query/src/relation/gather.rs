@@ -67,13 +67,13 @@ impl<'a, P: PageRead> Values<'a, P> {
         Ok(columns::values_in(held.bytes(), held.page, self.file, (chunk, place))?)
     }
 
-    /// Put the values at some positions, which ascend or do not, into tuples of that length, at
-    /// that offset.
+    /// Put the values at some positions, which ascend or do not, into tuples that begin so far from
+    /// one another, at that offset. Nothing else of `into` is changed.
     pub fn gather(
         &mut self,
         positions: Positions<'_>,
         into: &mut [u8],
-        (bytes, at): (usize, usize),
+        (stride, at): (usize, usize),
     ) -> Result<()> {
         let column = self.column;
         let mut done = 0;
@@ -82,14 +82,14 @@ impl<'a, P: PageRead> Values<'a, P> {
             // Positions that begin in this page, and end there, too.
             let (first, end) = whole_in(column, page);
             let run = positions.run(done, first, end);
-            let tuples = &mut into[done * bytes..];
+            let into = &mut into[done * stride + at..];
             if run == 0 {
-                self.straddling(position, &mut tuples[at..at + column.width])?;
+                self.straddling(position, &mut into[..column.width])?;
                 done += 1;
                 continue;
             }
             let own = Positions { each: &positions.each[done..done + run], ..positions };
-            copy(self.page(page)?, column, page, own, &mut tuples[..run * bytes], (bytes, at));
+            copy(self.page(page)?, column, page, own, into, stride);
             done += run;
         }
         Ok(())
@@ -113,32 +113,33 @@ fn whole_in(column: Column, page: usize) -> (usize, usize) {
     (from.div_ceil(column.width), (from + columns::VALUE_BYTES) / column.width)
 }
 
-/// Copy values that lie within one page into tuples.
+/// Copy values that lie within one page to where the first of them goes, and on by a stride.
 fn copy(
     values: &[u8; columns::VALUE_BYTES],
     column: Column,
     page: usize,
     Positions { each: positions, are_dense }: Positions<'_>,
     into: &mut [u8],
-    (bytes, at): (usize, usize),
+    stride: usize,
 ) {
     let base = page * columns::VALUE_BYTES;
-    if bytes == column.width && are_dense {
+    if stride == column.width && are_dense {
         let from = usize::from(positions[0]) * column.width - base;
-        into.copy_from_slice(&values[from..from + into.len()]);
+        let bytes = positions.len() * column.width;
+        into[..bytes].copy_from_slice(&values[from..from + bytes]);
         return;
     }
     match column.width {
-        1 => copy_each::<1>(values, base, positions, into, (bytes, at)),
-        2 => copy_each::<2>(values, base, positions, into, (bytes, at)),
-        4 => copy_each::<4>(values, base, positions, into, (bytes, at)),
-        8 => copy_each::<8>(values, base, positions, into, (bytes, at)),
-        width @ 32..=64 => copy_ends::<32>(values, (base, width), positions, into, (bytes, at)),
-        width @ 65..=128 => copy_ends::<64>(values, (base, width), positions, into, (bytes, at)),
+        1 => copy_each::<1>(values, base, positions, into, stride),
+        2 => copy_each::<2>(values, base, positions, into, stride),
+        4 => copy_each::<4>(values, base, positions, into, stride),
+        8 => copy_each::<8>(values, base, positions, into, stride),
+        width @ 32..=64 => copy_ends::<32>(values, (base, width), positions, into, stride),
+        width @ 65..=128 => copy_ends::<64>(values, (base, width), positions, into, stride),
         width => {
-            for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
+            for (value_at, &position) in (0..).step_by(stride).zip(positions) {
                 let from = usize::from(position) * width - base;
-                copy_tuple(&values[from..from + width], &mut tuple[at..at + width]);
+                copy_tuple(&values[from..from + width], &mut into[value_at..value_at + width]);
             }
         }
     }
@@ -151,12 +152,12 @@ fn copy_ends<const BYTES: usize>(
     (base, width): (usize, usize),
     positions: &[u16],
     into: &mut [u8],
-    (bytes, at): (usize, usize),
+    stride: usize,
 ) {
     let last = width - BYTES;
-    for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
+    for (value_at, &position) in (0..).step_by(stride).zip(positions) {
         let from = usize::from(position) * width - base;
-        let (value, into) = (&values[from..from + width], &mut tuple[at..at + width]);
+        let (value, into) = (&values[from..from + width], &mut into[value_at..value_at + width]);
         into[..BYTES].copy_from_slice(&value[..BYTES]);
         into[last..last + BYTES].copy_from_slice(&value[last..last + BYTES]);
     }
@@ -167,10 +168,10 @@ fn copy_each<const WIDTH: usize>(
     base: usize,
     positions: &[u16],
     into: &mut [u8],
-    (bytes, at): (usize, usize),
+    stride: usize,
 ) {
-    for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
+    for (value_at, &position) in (0..).step_by(stride).zip(positions) {
         let from = usize::from(position) * WIDTH - base;
-        tuple[at..at + WIDTH].copy_from_slice(&values[from..from + WIDTH]);
+        into[value_at..value_at + WIDTH].copy_from_slice(&values[from..from + WIDTH]);
     }
 }
