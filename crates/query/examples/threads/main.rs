@@ -4,8 +4,10 @@
 //! tenth of them, all in memory. Each text is run ROUNDS (9) times by one thread and by THREADS
 //! (2), alternating; printed are the least and the median of the times in ms, the processor's
 //! time, and how many times faster the least and the median have become. The tuples that other
-//! threads took are counted.
+//! threads took are counted. Before them stands what the machine itself lets threads gain.
 
+mod ceiling;
+#[path = "../wisconsin/mod.rs"]
 mod wisconsin;
 
 use std::env;
@@ -47,6 +49,13 @@ struct Samples {
     tuples_beside: u64,
 }
 
+impl Samples {
+    fn add(&mut self, (wall_ns, cpu_ns): (f64, f64)) {
+        self.wall_ns.push(wall_ns);
+        self.cpu_ns.push(cpu_ns);
+    }
+}
+
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,7 +73,6 @@ fn run() -> Outcome<()> {
     let of = |at: usize, default| arguments.get(at).copied().unwrap_or(default);
     let (rows, rounds) = (of(0, ROWS_DEFAULT), of(1, ROUNDS_DEFAULT));
     let threads = of(2, THREADS_DEFAULT);
-    let mut database = database(rows)?;
     writeln!(
         stdout(),
         "{:<22}{:>8}{:>9}{:>9}{:>9}{:>16}{:>14}{:>9}{:>9}",
@@ -78,6 +86,18 @@ fn run() -> Outcome<()> {
         "least",
         "median"
     )?;
+    let memory = ceiling::Memory::new();
+    for (name, kind) in ceiling::KINDS {
+        let mut samples = [Samples::default(), Samples::default()];
+        for _ in 0..rounds {
+            for (samples, threads) in samples.iter_mut().zip([1, threads]) {
+                samples.add(ceiling::elapsed(kind, &memory, threads)?);
+            }
+        }
+        print(name, &mut samples, threads)?;
+    }
+    drop(memory);
+    let mut database = database(rows)?;
     for (name, text) in TEXTS {
         let text = text.replace("{n}", &(rows / 100).to_string());
         let declared = "range of t is tenktup1 range of u is tenktup1 range of b is bprime";
@@ -90,10 +110,9 @@ fn run() -> Outcome<()> {
                 let threads = threads.to_string();
                 let tactics = Tactics::of([("parallelism", threads.as_str()), ("join", join)])?;
                 database = Database::over(database.into_storage(), &tactics);
-                let (wall_ns, cpu_ns) = elapsed(&database, &statement)?;
+                let times = elapsed(&database, &statement)?;
                 if round > 0 {
-                    samples.wall_ns.push(wall_ns);
-                    samples.cpu_ns.push(cpu_ns);
+                    samples.add(times);
                 }
                 samples.tuples_beside = database.work()?.tuples_beside;
             }
