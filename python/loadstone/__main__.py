@@ -45,9 +45,9 @@ def main() -> None:
 
 
 def _heard(number: int, frame: FrameType | None) -> None:
-    del number, frame
+    del frame
     if not _Command.has_ended:
-        interrupt()
+        interrupt(number)
 
 
 def _imported() -> int:

@@ -6,20 +6,34 @@ whether a command was interrupted is no question of the exception that arrives: 
 signal notes it here, and who would report an error asks here first.
 """
 
+import signal
 from types import TracebackType
 from typing import Any, NoReturn
 
 
 class _Noted:
-    """A plain flag: a signal handler may wait for no lock."""
+    """Plain flags: a signal handler may wait for no lock."""
 
     raised = False
+    ends_command = False
 
 
-def interrupt() -> NoReturn:
-    """Raise `KeyboardInterrupt` for a signal, and note it."""
+def note(number: int) -> None:
+    """Note a signal for which `KeyboardInterrupt` is raised later, where work can be left whole."""
     _Noted.raised = True
+    _Noted.ends_command |= number != signal.SIGINT
+
+
+def interrupt(number: int) -> NoReturn:
+    """Raise `KeyboardInterrupt` for a signal, and note it."""
+    note(number)
     raise KeyboardInterrupt
+
+
+def ends_command() -> bool:
+    """Whether a signal came that asks the whole command to end, as SIGTERM does, and not only what
+    it does now, as Ctrl-C in a session."""
+    return _Noted.ends_command
 
 
 def is_raised() -> bool:

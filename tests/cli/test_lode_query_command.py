@@ -11,7 +11,7 @@ from desk import COMMAND, Desk
 from pyarrow import parquet
 from serving import serving
 
-from loadstone.diagnostics import Exit
+from loadstone.diagnostics import ENDINGS, Exit
 from loadstone.lode import Database
 
 PARTS = "number,name,weight\n1,wheel,2.5\n2,spoke,0.25\n3,rim é,1\n"
@@ -200,7 +200,11 @@ def numbers(folder: Path, count: int) -> None:
         database.load("n", [("i", "i4")], pa.table({"i": pa.array(range(count), pa.int32())}))
 
 
-def test_ctrl_c_cancels_the_statement_and_leaves_the_database_whole(desk: Desk):
+@pytest.mark.parametrize("number", ENDINGS)
+def test_a_signal_cancels_the_statement_and_leaves_the_database_whole(
+    desk: Desk, number: signal.Signals
+):
+    """An update that went on would commit when the command has said that it was interrupted."""
     numbers(desk.folder, 1000)
     with subprocess.Popen(
         [*COMMAND, "lode", "query", "a.lode", "--limit", "1",
@@ -212,7 +216,7 @@ def test_ctrl_c_cancels_the_statement_and_leaves_the_database_whole(desk: Desk):
         # Only the last statement is left, which is about to begin, or has begun.
         assert "1 row shown" in process.stderr.readline()
         assert process.stderr.readline() == "1 tuple\n"
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == Exit.INTERRUPTED
     assert said in (

@@ -239,6 +239,28 @@ def test_a_terminal_prompts_forgives_cancels_and_remembers(filled: Desk):
         assert database.recovery is None
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("is_at_work", [True, False])
+def test_a_signal_to_end_ends_the_session_and_its_statement(
+    filled: Desk, number: signal.Signals, is_at_work: bool
+):
+    """Ctrl-C ends a statement alone."""
+    with terminal(filled) as at:
+        at.until("lode> ")
+        if is_at_work:
+            at.type("range of a is n range of b is n range of c is n range of d is n;\n")
+            at.until("lode> ")
+            at.type("delete a where a.i + b.i + c.i + d.i < 0;\n")
+            at.until("< 0;")
+            at.until("\n")
+        at.process.send_signal(number)
+        assert at.process.wait(timeout=60) == Exit.INTERRUPTED
+    with Database(filled.folder / "a.lode", "open") as database:
+        assert database.recovery is None
+        count = "range of a is n retrieve (x = count(a.i))"
+        assert database.query(count).fetch() == [(1022,)]
+
+
 def test_without_a_folder_for_the_user_there_is_no_history(desk: Desk, tmp_path: Path):
     del tmp_path
     (desk.folder / "state").write_text("in the way")

@@ -23,6 +23,8 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._count = 0
+        self._number = int(signal.SIGINT)
+        """The last signal."""
         self._raises_at = 1
         """The number of signals that raise; 0: none does any more."""
         self._before: dict[signal.Signals, Any] = {}
@@ -52,7 +54,7 @@ class Interrupts:
         self._raises_at = 1
         if self._count >= self._raises_at:
             self._raises_at = 0
-            interruption.interrupt()
+            interruption.interrupt(self._number)
 
     @contextmanager
     def removing(self) -> Iterator[None]:
@@ -60,14 +62,14 @@ class Interrupts:
         self._raises_at = 2
         try:
             if self._count >= self._raises_at:
-                interruption.interrupt()
+                interruption.interrupt(self._number)
             yield
         finally:
             self._raises_at = 0
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self._count += 1
+        del frame
+        self._count, self._number = self._count + 1, number
         if self._raises_at and self._count >= self._raises_at:
             self._raises_at = 0
-            interruption.interrupt()
+            interruption.interrupt(self._number)

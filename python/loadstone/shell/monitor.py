@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loadstone.diagnostics import Exit, guarded, put, say
 from loadstone.errors import InputError
-from loadstone.interruption import dealt_with
+from loadstone.interruption import dealt_with, ends_command
 from loadstone.lode import QueryError
 from loadstone.shell import opening, relations
 from loadstone.shell.lines import Given, Lines
@@ -63,11 +63,11 @@ class Monitor:
                 code = code or found
                 if found == Exit.INTERRUPTED:
                     self._forget()
-                    if not lines.is_typed:
+                    if not lines.is_typed or ends_command():
                         break
         finally:
             lines.close()
-        return 0 if lines.is_typed else code
+        return 0 if lines.is_typed and not ends_command() else code
 
     def words(self) -> list[str]:
         """Completions: words of the language, relations, their attributes."""
@@ -81,7 +81,7 @@ class Monitor:
             line = lines.next_line(within=bool(self._lines))
         except KeyboardInterrupt:
             self._forget()
-            if not lines.is_typed:
+            if not lines.is_typed or ends_command():
                 raise
             dealt_with()
             say("")
@@ -92,7 +92,7 @@ class Monitor:
             elif not lines.is_typed:
                 self._run()
         except KeyboardInterrupt as error:
-            if not lines.is_typed:
+            if not lines.is_typed or ends_command():
                 raise
             dealt_with()
             # It may have come between a line and its statement: what was typed is not run later.

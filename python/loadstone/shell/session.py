@@ -1,4 +1,4 @@
-"""A person's session: range variables stay declared, Ctrl-C cancels a statement."""
+"""A person's session: range variables stay declared, a signal cancels the statement that runs."""
 
 import signal
 import threading
@@ -10,8 +10,9 @@ from functools import partial
 from types import FrameType
 from typing import TypeVar
 
+from loadstone import interruption
 from loadstone._core import clock_ns
-from loadstone.diagnostics import Exit, put, reader_left, say
+from loadstone.diagnostics import ENDINGS, Exit, put, reader_left, say
 from loadstone.errors import CancelledError
 from loadstone.lode import Database, Rows, Statement
 from loadstone.shell.formats import FORMATS, Format
@@ -21,8 +22,8 @@ from loadstone.text.numbers import duration
 EXPLAINS = ("off", "plan", "counted")
 """Run a statement and show its rows; show its plan alone; run it and show what was counted."""
 PATIENCE_S = 0.05
-"""The interval at which the shell checks for Ctrl-C while a statement runs."""
-# The outcome of a statement that Ctrl-C came too late for, or that had given rows before.
+"""The interval at which the shell checks for a signal while a statement runs."""
+# The outcome of a statement that a signal came too late for, or that had given rows before.
 ENDED = "it had ended already"
 COMMITTED = "it was already committing: it is kept"
 ROWS_END = "its rows end here"
@@ -53,7 +54,7 @@ class Session:
     def run(self, text: str) -> int:
         """Run the statements of a text, each a transaction of its own, and show their answers;
         after the first that fails, none. Returns the exit code of success. Raises `LodeError`;
-        `KeyboardInterrupt` after Ctrl-C, when the statement has ended."""
+        `KeyboardInterrupt` after a signal, when the statement has ended."""
         with self._hearing():
             for statement in self.database.statements(text):
                 begun_ns = clock_ns()
@@ -109,7 +110,7 @@ class Session:
         too_late: str = ENDED,
         cancelled: str = "nothing of it is kept",
     ) -> _T:
-        """The result of a call that is made on another thread, so that Ctrl-C is heard meanwhile.
+        """The result of a call that is made on another thread, so that a signal is heard meanwhile.
         Raises `KeyboardInterrupt` then, which says what became of the statement: `cancelled`, or
         `too_late` where the call did its work nevertheless."""
         if self._is_interrupted:
@@ -131,20 +132,25 @@ class Session:
 
     @contextmanager
     def _hearing(self) -> Iterator[None]:
-        """Ctrl-C is noted here, and raises only where a statement can be left whole."""
+        """A signal that asks the command to end is noted here, and raises only where a statement
+        can be left whole: else the statement would go on, and commit, when the command has said
+        that it was interrupted."""
         self._is_interrupted = False
-        before = signal.getsignal(signal.SIGINT)
-        if before == signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        signal.signal(signal.SIGINT, self._hear)
+        before = {}
+        if threading.current_thread() is threading.main_thread():
+            handlers = {number: signal.getsignal(number) for number in ENDINGS}
+            before = {number: one for number, one in handlers.items() if one != signal.SIG_IGN}
         try:
+            for number in before:
+                signal.signal(number, self._hear)
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
+        del frame
+        interruption.note(number)
         self._is_interrupted = True
 
 
