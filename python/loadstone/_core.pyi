@@ -357,7 +357,7 @@ class LodeDatabase:
     def used_bytes(self) -> int:
         """Bytes of the volume's pages that are in use, those of catalogs included."""
     def settle(self, *names: str) -> None:
-        """Gather statistics of relations, from which the optimizer plans."""
+        """Gather statistics of relations, or of all, from which the optimizer plans."""
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
     def backup(self, path: str | PathLike[str]) -> dict[str, int]:

@@ -26,10 +26,21 @@ impl Heap {
         std::iter::from_fn(|| chain.next_page(pages).transpose()).collect()
     }
 
+    /// The first of its pages that hold records, [`NO_PAGE`] where there is none, and their number.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::LodeError::Corrupt`] if its root is no such page: one of zeros would be taken for
+    /// that of a heap without records.
+    pub fn first_and_count(self, pages: &impl PageRead) -> Result<(PageNumber, u32)> {
+        let [first, count] =
+            self.root_fields(pages, [free_space::offset::FIRST, free_space::offset::PAGES])?;
+        Ok((first, count))
+    }
+
     /// A walk along all pages.
     pub(super) fn chain(self, pages: &impl PageRead) -> Result<Chain> {
-        let next = self.root_field(pages, free_space::offset::FIRST)?;
-        let left = self.root_field(pages, free_space::offset::PAGES)?;
+        let (next, left) = self.first_and_count(pages)?;
         Ok(Chain { next, left, heap: self })
     }
 }

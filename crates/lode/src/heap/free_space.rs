@@ -12,6 +12,7 @@
 
 use super::reference::tag;
 use super::{Heap, RecordId, flag};
+use crate::emptied;
 use crate::error::Result;
 use crate::page::{self, FileNumber, NO_PAGE, PageKind, PageNumber};
 use crate::page_mut::PageMut;
@@ -83,14 +84,26 @@ fn put(pages: &mut impl PageWrite, page: PageNumber, at: usize, value: PageNumbe
 
 impl Heap {
     /// A field of the root.
-    pub(super) fn root_field(self, pages: &impl PageRead, at: usize) -> Result<PageNumber> {
-        let field = pages.read(self.root, |view| {
+    pub(super) fn root_field(self, pages: &impl PageRead, at: usize) -> Result<u32> {
+        self.root_fields(pages, [at]).map(|[field]| field)
+    }
+
+    /// Fields of the root, of one moment.
+    pub(super) fn root_fields<const FIELDS: usize>(
+        self,
+        pages: &impl PageRead,
+        places: [usize; FIELDS],
+    ) -> Result<[u32; FIELDS]> {
+        let fields = pages.read(self.root, |view| {
             let is_own = view.kind() == PageKind::Heap as u8
                 && view.u32(page::offset::FILE) == self.file
                 && view.level() == page_state::ROOT;
-            is_own.then(|| view.u32(at))
+            is_own.then(|| places.map(|at| view.u32(at)))
         })?;
-        field.ok_or_else(|| Corruption("it is not the root of this heap").on(self.root))
+        fields.ok_or_else(|| {
+            let amiss = Corruption("it is not the root of this heap").on(self.root);
+            emptied::or(pages, self.root, amiss)
+        })
     }
 
     /// Put a record of whatever sort where there is room for it. One that is not a relocated record

@@ -224,7 +224,7 @@ fn storable<'v>(value: Value<'v>, kind: Kind, name: &str, span: Span) -> Evaluat
         (Value::Text(text), Kind::Text { width }) => {
             let length = without_blanks(text).len();
             if length > width {
-                let what = format!("a text of {length} characters");
+                let what = format!("a text of {length} bytes");
                 return too_large(what, format!("it holds {width}"));
             }
             Ok(value)

@@ -132,9 +132,9 @@ const EVALUATION: [(&str, &str); 14] = [
     ("append to parts (pnum = 32768)", "32768 does not fit into `pnum`"),
     (
         "retrieve into b (most = max(p.pname), one = 'x') append to b (most = 'drums')",
-        "a text of 5 characters does not fit",
+        "a text of 5 bytes does not fit",
     ),
-    ("append to parts (pname = 'drums')", "a text of 5 characters does not fit"),
+    ("append to parts (pname = 'drums')", "a text of 5 bytes does not fit"),
     ("append to parts (pnum = min(p.pnum where p.pnum > 9))", "cannot hold a null"),
     ("range of q is parts replace p (pnum = q.pnum)", "two values of `pnum`"),
     ("replace p (pnum = p.pnum * 20000)", "40000 does not fit into `pnum`"),

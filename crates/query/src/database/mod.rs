@@ -270,7 +270,7 @@ impl Database {
         Ok(true)
     }
 
-    /// Gather statistics of relations, from which `optimizer=cost` plans.
+    /// Gather statistics of relations, of all if none is named, from which `optimizer=cost` plans.
     ///
     /// # Errors
     ///
@@ -278,6 +278,13 @@ impl Database {
     pub fn settle(&self, names: &[&str]) -> Result<()> {
         let (mut writing, _cancel) = self.begin_writing();
         let catalog = self.catalog.read(&writing)?;
+        let all: Vec<&str>;
+        let names = if names.is_empty() {
+            all = catalog.relations().map(|info| info.name.as_str()).collect();
+            &all
+        } else {
+            names
+        };
         for name in names {
             let Some(info) = catalog.relation(name) else {
                 let what = format!("there is no relation `{name}`");

@@ -17,12 +17,9 @@ use crate::error::{QueryError, Result};
 use crate::plan::Access;
 use crate::tuple::{self, Field, Value};
 
-/// Offsets of a heap's fields, as `docs/lode-format.md` draws them.
-pub(super) mod heap_offset {
-    pub(super) const FIRST: usize = 32;
-    pub(super) const PAGES: usize = 44;
-    pub(in crate::relation) const FOLLOWING: usize = super::slotted::offset::OWN;
-}
+/// The offset, on a page of records, of the number of the page that follows, as
+/// `docs/lode-format.md` draws it.
+pub(super) const FOLLOWING_AT: usize = slotted::offset::OWN;
 
 /// The number of tuples ahead that are prefetched of those that an index has found.
 const AHEAD: usize = 8;
@@ -86,15 +83,10 @@ impl Relation {
     /// All tuples, page after page.
     pub fn scan(&self, pages: &impl PageRead) -> Result<Scan> {
         let position = match &self.info.tuples {
-            Tuples::Rows(heap) => {
-                let (first, count) = pages.read(heap.root(), |view| {
-                    (view.u32(heap_offset::FIRST), view.u32(heap_offset::PAGES))
-                })?;
-                match first {
-                    NO_PAGE => Position::End,
-                    page => Position::Heap { page, slot: 0, left: count, last: None },
-                }
-            }
+            Tuples::Rows(heap) => match heap.first_and_count(pages)? {
+                (NO_PAGE, _) => Position::End,
+                (page, left) => Position::Heap { page, slot: 0, left, last: None },
+            },
             Tuples::Columns(columns) => match columns.chunks(pages)? {
                 (NO_PAGE, _) => Position::End,
                 (chunk, left) => Position::Chunk(Place { chunk, at: 0, left, last: None }),
@@ -184,7 +176,7 @@ impl Relation {
         let (page, slot, last) = (first.page, first.slot, Some(last));
         let mut scan = self.at(match &self.info.tuples {
             Tuples::Rows(heap) => {
-                let left = pages.read(heap.root(), |view| view.u32(heap_offset::PAGES))?;
+                let (_, left) = heap.first_and_count(pages)?;
                 Position::Heap { page, slot, left, last }
             }
             Tuples::Columns(columns) => {
@@ -329,7 +321,7 @@ impl Scan {
             // The count ends a chain that bites its own tail.
             let held = self.held(pages, page)?;
             let count = page::u16_at(held.bytes(), page::offset::COUNT);
-            let following = page::u32_at(held.bytes(), heap_offset::FOLLOWING);
+            let following = page::u32_at(held.bytes(), FOLLOWING_AT);
             let is_last = last.is_some_and(|last| last.page == page);
             let end = if is_last { last.map_or(0, |last| last.slot + 1).min(count) } else { count };
             if slot == 0 {

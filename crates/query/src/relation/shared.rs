@@ -15,7 +15,7 @@ use lode::{PageRead, RecordId};
 use super::columns::{ColumnScan, Place};
 use super::key;
 use super::reads::Reads;
-use super::scan::{Position, Recheck, Scan, astray, heap_offset, no_id};
+use super::scan::{FOLLOWING_AT, Position, Recheck, Scan, astray, no_id};
 use crate::catalog::RelationInfo;
 use crate::error::Result;
 
@@ -162,8 +162,8 @@ impl SharedScan {
                 next = NO_PAGE;
                 break;
             }
-            pages.prefetch(end.wrapping_add(AHEAD), heap_offset::FOLLOWING);
-            next = pages.read(end, |view| view.u32(heap_offset::FOLLOWING))?;
+            pages.prefetch(end.wrapping_add(AHEAD), FOLLOWING_AT);
+            next = pages.read(end, |view| view.u32(FOLLOWING_AT))?;
             if next == NO_PAGE {
                 break;
             }

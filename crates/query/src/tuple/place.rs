@@ -126,7 +126,7 @@ fn real_misfit(field: &Field, value: f64, span: Span) -> Fault {
 
 #[cold]
 fn text_misfit(field: &Field, length: usize, width: usize, span: Span) -> Fault {
-    let message = format!("a text of {length} characters does not fit into `{}`", field.name);
+    let message = format!("a text of {length} bytes does not fit into `{}`", field.name);
     Fault::new(span, message).expecting(format!("it holds {width}"))
 }
 
@@ -177,7 +177,7 @@ mod tests {
             (Kind::Integer { bytes: 1 }, Value::Integer(128), "1 bytes hold -128 to 127"),
             (Kind::Integer { bytes: 4 }, Value::Integer(1 << 31), "4 bytes hold -2147483648 to"),
             (Kind::Real { bytes: 4 }, Value::Real(1e39), "at most 3.4"),
-            (Kind::Text { width: 3 }, Value::Text(b"abcd"), "a text of 4 characters"),
+            (Kind::Text { width: 3 }, Value::Text(b"abcd"), "a text of 4 bytes"),
             (Kind::Text { width: 3 }, Value::Integer(1), "cannot hold an integer"),
         ];
         for (kind, value, message) in cases {
