@@ -209,9 +209,13 @@ pub const XY: Range<usize> = 8..16;
 pub const DATE: Range<usize> = 4..8;
 
 /// Swap x and y, of the bytes at [`XY`].
+#[inline]
 pub fn swap(xy: &mut [u8]) {
-    let half = xy.len() / 2;
-    xy.rotate_left(half);
+    match <&mut [u8; 8]>::try_from(&mut *xy) {
+        // One word is turned at once; bytes of any number are exchanged one after another.
+        Ok(word) => *word = u64::from_ne_bytes(*word).rotate_left(32).to_ne_bytes(),
+        Err(_) => xy.rotate_left(xy.len() / 2),
+    }
 }
 
 /// Put another date into the bytes at [`DATE`], made of the one before; answers both. `None` where

@@ -76,11 +76,10 @@ impl Writing {
     ///
     /// [`LodeError::Mapping`] under `detect=explicit`, where a program says the range
     /// ([`Writing::changing`]), and for another transaction's mapping.
+    #[inline]
     pub fn memory(&mut self, mapping: Mapping) -> Result<&mut [u8]> {
         if self.shared().tactics.detect == Detect::Explicit {
-            let what = "detect=explicit finds no stores: say the range that changes \
-                        (Writing::changing), or open the database with detect=sigsegv or kernel";
-            return Err(LodeError::Mapping { what: what.to_owned() });
+            return Err(finds_none());
         }
         Ok(self.mapped_mut(mapping)?.area.bytes_mut())
     }
@@ -129,6 +128,7 @@ impl Writing {
         self.mapped.get(mapping.number).filter(|_| is_own).ok_or_else(not_mine)
     }
 
+    #[inline]
     fn mapped_mut(&mut self, mapping: Mapping) -> Result<&mut Mapped> {
         self.lock_set.source().check_owner()?;
         let is_own = mapping.transaction == self.number();
@@ -213,6 +213,14 @@ fn twice_error(page: PageNumber) -> LodeError {
     LodeError::Mapping { what }
 }
 
+#[cold]
+fn finds_none() -> LodeError {
+    let what = "detect=explicit finds no stores: say the range that changes \
+                (Writing::changing), or open the database with detect=sigsegv or kernel";
+    LodeError::Mapping { what: what.to_owned() }
+}
+
+#[cold]
 fn not_mine() -> LodeError {
     let what = "the mapping is another transaction's: map the pages in this one";
     LodeError::Mapping { what: what.to_owned() }
