@@ -139,6 +139,14 @@ impl Analysis {
                 Body::Redo { page, .. } => {
                     analysis.pages.entry(page).or_default();
                 }
+                Body::Packed { changes, commits } => {
+                    for (page, _) in changes.pages() {
+                        analysis.pages.entry(page).or_default();
+                    }
+                    if commits {
+                        analysis.ended.insert(transaction, Ended::Logged);
+                    }
+                }
                 Body::Undo { page, .. } => {
                     analysis.pages.entry(page).or_default();
                     analysis.undone.insert(transaction);
@@ -210,12 +218,10 @@ impl<'a> Mending<'a> {
                     }
                 }
             }
-            Body::Redo { page, runs } if self.is_here(page) => {
-                let counts = self.analysis.ended.contains_key(&transaction);
-                if counts && self.base_of(page).is_some_and(|base| base.is_before(lsn)) {
-                    let mut bytes = self.page(page)?;
-                    apply(&runs, &mut bytes)?;
-                    bytes.put_u64(page::offset::LSN, lsn.0);
+            Body::Redo { page, runs } => self.redo((lsn, transaction), page, &runs)?,
+            Body::Packed { changes, .. } => {
+                for (page, runs) in changes.pages() {
+                    self.redo((lsn, transaction), page, &runs)?;
                 }
             }
             Body::Undo { page, runs }
@@ -224,6 +230,22 @@ impl<'a> Mending<'a> {
                 self.undo.push((page, runs));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Do what a record at that position says of a page, for a transaction that has ended.
+    fn redo(
+        &mut self,
+        (lsn, transaction): (Lsn, TransactionNumber),
+        page: PageNumber,
+        runs: &Runs,
+    ) -> Result<()> {
+        let counts = self.analysis.ended.contains_key(&transaction);
+        if counts && self.base_of(page).is_some_and(|base| base.is_before(lsn)) {
+            let mut bytes = self.page(page)?;
+            apply(runs, &mut bytes)?;
+            bytes.put_u64(page::offset::LSN, lsn.0);
         }
         Ok(())
     }

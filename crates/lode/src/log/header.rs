@@ -20,7 +20,7 @@ pub(super) const RECORDS_OFFSET: u64 = BLOCK_BYTES as u64;
 const FIRST_LSN: Lsn = Lsn(RECORDS_OFFSET);
 
 const MAGIC: &[u8; 8] = b"LODELOG1";
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 const SLOT_BYTES: usize = 2_048;
 const SLOTS: usize = BLOCK_BYTES / SLOT_BYTES;

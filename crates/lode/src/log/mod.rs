@@ -20,6 +20,7 @@
 
 mod blocks;
 mod header;
+mod packed;
 pub mod ranges;
 mod reader;
 pub mod record;
@@ -37,6 +38,7 @@ use blocks::BLOCK_BYTES;
 use header::{Header, Slots};
 use state::{State, error_of};
 
+pub use packed::Packed;
 pub use ranges::Ranges;
 pub use reader::Reader;
 pub use record::{BEGUN_BYTES, BEGUN_RUNS_MAX, Body, IMAGE_BYTES, RECORD_BYTES_MAX, Record};

@@ -3,6 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Lsn;
+use super::packed::{PACKED_BYTES_MAX, Packed};
 use super::runs::Runs;
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
@@ -27,6 +28,7 @@ pub const BEGUN_RUNS_MAX: usize = 1_000;
 const RUN_BYTES: usize = 2 * size_of::<u32>();
 
 const _: () = assert!(BEGUN_BYTES + BEGUN_RUNS_MAX * RUN_BYTES <= RECORD_BYTES_MAX);
+const _: () = assert!(HEAD_BYTES + PACKED_BYTES_MAX <= RECORD_BYTES_MAX);
 
 const HEAD_BYTES: usize = 32;
 
@@ -63,6 +65,8 @@ mod kind {
     pub const CHECKPOINT: u8 = 6;
     pub const BEGUN: u8 = 7;
     pub const PLACED: u8 = 8;
+    pub const PACKED: u8 = 9;
+    pub const PACKED_AND_COMMIT: u8 = 10;
 }
 
 const _: () = assert!(offset::TRANSACTION + size_of::<u64>() == HEAD_BYTES);
@@ -93,6 +97,13 @@ pub enum Body {
         page: PageNumber,
         /// Its new bytes.
         runs: Runs,
+    },
+    /// A transaction's changes of several pages.
+    Packed {
+        /// Their new bytes.
+        changes: Packed,
+        /// The transaction is committed with that.
+        commits: bool,
     },
     /// The state of a page before a transaction: logged before the page is written out uncommitted.
     Undo {
@@ -136,6 +147,7 @@ impl Body {
             Self::Redo { runs, .. } | Self::Undo { runs, .. } => {
                 content::RUNS + runs.as_bytes().len()
             }
+            Self::Packed { changes, .. } => changes.encoded_bytes(),
             Self::Image { .. } => content::RUNS + PAGE_BYTES,
             Self::Begun { runs } => content::RUNS + runs.len() * RUN_BYTES,
             Self::Commit | Self::Placed | Self::End => 0,
@@ -149,6 +161,8 @@ impl Body {
     const fn kind(&self) -> u8 {
         match self {
             Self::Redo { .. } => kind::REDO,
+            Self::Packed { commits: false, .. } => kind::PACKED,
+            Self::Packed { commits: true, .. } => kind::PACKED_AND_COMMIT,
             Self::Undo { .. } => kind::UNDO,
             Self::Image { .. } => kind::IMAGE,
             Self::Begun { .. } => kind::BEGUN,
@@ -166,6 +180,7 @@ impl Body {
                 put(into, content::COUNT, &runs.count().to_le_bytes());
                 put(into, content::RUNS, runs.as_bytes());
             }
+            Self::Packed { changes, .. } => changes.encode(into),
             Self::Image { page, bytes } => {
                 put(into, content::PAGE, &page.to_le_bytes());
                 put(into, content::RUNS, &bytes[..]);
@@ -201,6 +216,10 @@ impl Body {
                 } else {
                     Self::Undo { page, runs }
                 }
+            }
+            kind::PACKED | kind::PACKED_AND_COMMIT => {
+                let commits = kind == kind::PACKED_AND_COMMIT;
+                Self::Packed { changes: Packed::decode(bytes)?, commits }
             }
             kind::IMAGE => {
                 let page = u32_at(bytes, content::PAGE)?;

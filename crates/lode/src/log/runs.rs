@@ -15,8 +15,8 @@ use crate::page_mut::PageMut;
 /// each run a copy of its own at recovery.
 const GAP_WORDS: usize = 4;
 
-const WORD_BYTES: usize = size_of::<u64>();
-const WORDS: usize = PAGE_BYTES / WORD_BYTES;
+pub(super) const WORD_BYTES: usize = size_of::<u64>();
+pub(super) const WORDS: usize = PAGE_BYTES / WORD_BYTES;
 
 /// Words that are compared at once where nothing changed.
 const STRIDE_WORDS: usize = 8;

@@ -7,7 +7,7 @@ use super::table::{Changed, Origin, Table, Unlogged};
 use crate::buffer::{Buffer, Frames, Occasion, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
-use crate::log::{BEGUN_BYTES, Body, Log, Lsn, Runs, Sync as LogSync, difference, ranges};
+use crate::log::{BEGUN_BYTES, Body, Log, Lsn, Packed, Runs, Sync as LogSync, difference, ranges};
 use crate::owner::Owner;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::sync::{Mutex, MutexGuard};
@@ -191,8 +191,14 @@ impl Changes {
         self.bulk == Bulk::Unlogged || self.logging == Logging::PageDiff
     }
 
-    /// Log what a transaction made of a page, which the caller has latched.
-    pub(crate) fn log_redo(&self, page: PageNumber, after: &PageBytes) -> Result<()> {
+    /// Log what a transaction made of a page, which the caller has latched; or pack it, to be
+    /// logged with others of the transaction. Pages come in ascending order.
+    pub(crate) fn log_redo(
+        &self,
+        page: PageNumber,
+        after: &PageBytes,
+        packed: &mut Packed,
+    ) -> Result<()> {
         let mut table = self.table();
         let reserve_bytes = table.reserve_bytes(0);
         // A page that was written since its last change is in the log as an image.
@@ -209,6 +215,17 @@ impl Changes {
             None => Runs::whole(after),
         };
         if runs.is_empty() {
+            return Ok(());
+        }
+        if self.logging == Logging::PageDiff {
+            packed.push(page, &runs, changed.shadow.as_deref());
+            // Before it is, too: that a rollback is logged where it need not be does no harm.
+            changed.logged = true;
+            if packed.is_full() {
+                let body = Body::Packed { changes: std::mem::take(packed), commits: false };
+                self.log.make_space(reserve_bytes + body.record_bytes() as u64)?;
+                self.log.append(&body, changed.transaction)?;
+            }
             return Ok(());
         }
         let body = Body::Redo { page, runs };
@@ -228,22 +245,34 @@ impl Changes {
         self.table().changed.contains_key(&page)
     }
 
-    /// Log by that record that a transaction is committed that has changed these pages; `None` if
-    /// the log says nothing of it. From then on they count as not changed, at once: a thread that
+    /// Log that a transaction is committed that has changed these pages, with what is packed of
+    /// them; `None` if the log says nothing of it. `is_placed`: those that it has begun lie in
+    /// their places. From then on they count as not changed, at once: a thread that
     /// writes one of them would otherwise log what takes it back, behind the word that it is
     /// committed, and recovery might begin to read in between.
     pub(crate) fn commit(
         &self,
         transaction: TransactionNumber,
         pages: &[PageNumber],
-        ending: &Body,
+        packed: Packed,
+        is_placed: bool,
     ) -> Result<Option<Lsn>> {
         let mut table = self.table();
         let mut changed = pages.iter().filter_map(|page| table.changed.get(page));
         if !changed.any(Changed::is_in_log) {
             return Ok(None);
         }
-        let commit = self.log.append(ending, transaction)?;
+        let mut commit = None;
+        if !packed.is_empty() {
+            let body = Body::Packed { changes: packed, commits: !is_placed };
+            self.log.make_space(table.reserve_bytes(0) + body.record_bytes() as u64)?;
+            commit = Some(self.log.append(&body, transaction)?).filter(|_| !is_placed);
+        }
+        let commit = match commit {
+            Some(commit) => commit,
+            None if is_placed => self.log.append(&Body::Placed, transaction)?,
+            None => self.log.append(&Body::Commit, transaction)?,
+        };
         table.committed = Some(commit);
         table.forget(pages);
         Ok(Some(commit))

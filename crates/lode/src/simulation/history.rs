@@ -149,6 +149,11 @@ fn log_of(image: &Image) -> String {
         let record = match record {
             Ok(Record { lsn, transaction, body }) => match body {
                 Body::Redo { page, .. } => format!("{lsn}: {transaction} redo {page}"),
+                Body::Packed { changes, commits } => {
+                    let pages: Vec<_> = changes.pages().map(|(page, _)| page).collect();
+                    let commit = if commits { " and commit" } else { "" };
+                    format!("{lsn}: {transaction} redo {pages:?}{commit}")
+                }
                 Body::Undo { page, .. } => format!("{lsn}: {transaction} undo {page}"),
                 Body::Image { page, .. } => format!("{lsn}: image {page}"),
                 other => format!("{lsn}: {transaction} {other:?}"),

@@ -6,9 +6,10 @@ named_tactic! {
     /// **What it does.** Chooses what a transaction writes to the log. With `page-diff`, a page is
     /// copied to a shadow when a transaction first changes it; at commit the two are compared in
     /// words of 64 bits and only the runs that differ are logged (runs less than four words apart
-    /// as one). What would undo a change is logged only when the page is written out before the
-    /// commit. With `page-grain`, the whole old page is logged at the first change and the whole
-    /// new page at commit; there is no shadow. With `set-range`, the program says before a write
+    /// as one), of all pages together: of a short run the bytes that differ, behind a mask. What
+    /// would undo a change is logged only when the page is written out before the commit. With
+    /// `page-grain`, the whole old page is logged at the first change and the whole new page at
+    /// commit; there is no shadow. With `set-range`, the program says before a write
     /// which bytes of the page it will write; these are kept as they were, in memory, and at commit
     /// each range is logged as it is then, as often as it was said: ranges are not merged, nothing
     /// is compared, no page is copied. A program says them by `Heap::change_range`, and changes

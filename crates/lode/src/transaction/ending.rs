@@ -6,7 +6,7 @@ use super::lock_set::LockSource;
 use super::writing::Writing;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
-use crate::log::{Body, Log, Lsn, Sync as LogSync, apply, difference};
+use crate::log::{Body, Log, Lsn, Packed, Sync as LogSync, apply, difference};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::page_mut::PageMut;
 use crate::shared::Changed;
@@ -59,18 +59,20 @@ impl Writing {
     }
 
     /// Log what the pages became and that this is final; `None` if nothing differs from before.
-    fn log_commit(&self) -> Result<Option<Lsn>> {
+    fn log_commit(&mut self) -> Result<Option<Lsn>> {
+        self.changed.sort_unstable();
         let changes = &self.shared().changes;
         changes.check_usable()?;
         let to_place = changes.pages_to_place(self.number(), &self.changed)?;
-        let ending = if to_place.is_empty() { Body::Commit } else { Body::Placed };
+        let is_placed = !to_place.is_empty();
         self.buffer.place(to_place)?;
+        let mut packed = Packed::default();
         for &page in &self.changed {
             if changes.is_unlogged(page) {
-                changes.log_redo(page, &*self.buffer.latch(page)?)?;
+                changes.log_redo(page, &*self.buffer.latch(page)?, &mut packed)?;
             }
         }
-        changes.commit(self.number(), &self.changed, &ending)
+        changes.commit(self.number(), &self.changed, packed, is_placed)
     }
 
     fn wait_for(&mut self, commit: Lsn, sync: LogSync) -> Result<()> {

@@ -123,8 +123,11 @@ fn an_incomplete_database_is_refused_with_a_remedy() {
         let (ours, theirs) = (superblock::VERSION, superblock::VERSION + 1);
         let reported = [format!("format {theirs}"), format!("reads {ours}")];
         real.refused("newer volume", &[&reported[0], &reported[1], "load it again"]);
-        fs::write(&log_path, newer_log(&real.log)).unwrap();
-        real.refused("newer log", &["format 2", "reads 1", "load it again"]);
+        for (other, theirs) in [("newer log", 3), ("older log", 1)] {
+            fs::write(&path, &real.volume).unwrap();
+            fs::write(&log_path, log_of_format(&real.log, theirs)).unwrap();
+            real.refused(other, &[&format!("format {theirs}"), "reads 2", "load it again"]);
+        }
     }
 }
 
@@ -139,14 +142,14 @@ fn newer_volume(volume: &[u8]) -> Vec<u8> {
 }
 
 /// As `docs/lode-format.md` draws the two slots.
-fn newer_log(log: &[u8]) -> Vec<u8> {
-    let mut newer = log.to_vec();
-    for slot in newer[..4_096].chunks_exact_mut(2_048) {
-        slot[16] = 2;
+fn log_of_format(log: &[u8], version: u8) -> Vec<u8> {
+    let mut other = log.to_vec();
+    for slot in other[..4_096].chunks_exact_mut(2_048) {
+        slot[16] = version;
         let sum = xxh3_64(&slot[8..64]);
         slot[..8].copy_from_slice(&sum.to_le_bytes());
     }
-    newer
+    other
 }
 
 #[test]

@@ -3,11 +3,12 @@
 //!
 //! `LODE_CRASH_IMAGES=n` goes on with other seeds until so many crashes were looked at.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lode::internals::disk::simulated::{Crash, CrashOptions, Image, Simulation};
-use lode::internals::page::PageNumber;
-use lode::{Database, LodeError, PageWrite, Tactics, Writing};
+use lode::internals::page::{HEADER_BYTES, PAGE_BYTES, PageNumber};
+use lode::{Database, LodeError, PageRead, PageWrite, Tactics, View, Writing};
 
 use crate::random::{Random, setting, show};
 use crate::words::{PLACES, State, allocate, get, put, state_of, tactics};
@@ -24,6 +25,9 @@ const IMAGES_DEFAULT: usize = 3_000;
 const LOGGING: [&str; 4] = ["page-diff", "page-diff&shadows=cache", "page-grain", "set-range"];
 const DURABILITY: [&str; 3] = ["full", "group", "none"];
 const BULK: [&str; 2] = ["unlogged", "logged"];
+
+/// For commits of several records: less than their pages, and more.
+const CACHES: [u64; 2] = [65_536, 1 << 20];
 
 /// A mark says how many transactions have committed, and how many of them for good.
 const MARK: u64 = 1_000;
@@ -100,6 +104,76 @@ fn a_crash_while_new_pages_become_free_again_leaves_them_whole() {
         load(&mut database.writing(), &mut State::new(), LOADED[1]);
         database.abandon();
     }
+}
+
+/// A commit that takes several records of the log: all of its pages are there afterwards, or none,
+/// those that it has begun and those that were there.
+#[test]
+fn a_crash_within_a_commit_of_several_records_leaves_all_of_it_or_nothing() {
+    let (mut images, mut new) = (0, 0);
+    for (bulk, cache) in BULK.into_iter().flat_map(|bulk| CACHES.map(|cache| (bulk, cache))) {
+        let text = format!("bulk={bulk}&cache={cache}&checkpoint=1MiB&extent=4");
+        let tactics = tactics(&text);
+        let simulation = Simulation::new();
+        let database = on_simulation(&simulation, &tactics).unwrap();
+        let mut writing = database.writing();
+        let mut pages: Vec<PageNumber> =
+            (0..PAGES).map(|_| allocate(&mut writing).unwrap()).collect();
+        fill(&mut writing, &pages, 1);
+        writing.commit().unwrap();
+        database.checkpoint().unwrap();
+        simulation.record();
+        simulation.mark(0);
+        let mut writing = database.writing();
+        fill(&mut writing, &pages, 2);
+        writing.rollback().unwrap();
+        let mut writing = database.writing();
+        pages.extend((0..LOADED[1]).map(|_| allocate(&mut writing).unwrap()));
+        fill(&mut writing, &pages, 2);
+        let before = database.counters().unwrap().log;
+        writing.commit().unwrap();
+        let after = database.counters().unwrap().log;
+        // Where the cache holds them: other pages were written out before, and are images.
+        let records = after.records - before.records;
+        assert!(cache == CACHES[0] || records > 6, "{text}: {records}");
+        simulation.mark(1);
+        database.abandon();
+        let options = CrashOptions { images_per_point_max: 3, ..CrashOptions::new(cache) };
+        for crash in simulation.trace().crashes(options) {
+            let database = on_image(&crash.image, &tactics).unwrap();
+            let round = filled(&database.reading(), &pages[..PAGES]);
+            let is_new = filled(&database.reading(), &pages) == Some(2);
+            assert!(is_new || round == Some(1), "{crash}, {text}");
+            assert!(is_new || crash.mark != Some(1), "{crash}, {text}");
+            (images, new) = (images + 1, new + usize::from(is_new));
+            database.abandon();
+        }
+    }
+    assert!(new > 0 && new < images, "{new} of {images}");
+}
+
+/// Let every byte of pages be another than in another round, and in most other places.
+fn fill(writing: &mut Writing, pages: &[PageNumber], round: u8) {
+    for &page in pages {
+        let byte = |at: usize| (at as u8).wrapping_mul(7) ^ page as u8 ^ round;
+        let bytes: Vec<u8> = (HEADER_BYTES..PAGE_BYTES).map(byte).collect();
+        writing.write(page, |into| into.put(HEADER_BYTES, &bytes)).unwrap();
+    }
+}
+
+/// The round in which all of these pages were filled, if it is one.
+fn filled(pages: &impl PageRead, numbers: &[PageNumber]) -> Option<u8> {
+    let rounds = numbers.iter().map(|&page| {
+        let round = |view: View<'_>| {
+            let bytes = view.copy();
+            let byte = |at: usize| (at as u8).wrapping_mul(7) ^ page as u8 ^ bytes[at];
+            let first = byte(HEADER_BYTES);
+            (HEADER_BYTES..PAGE_BYTES).all(|at| byte(at) == first).then_some(first)
+        };
+        pages.read(page, round).ok().flatten()
+    });
+    let rounds: BTreeSet<Option<u8>> = rounds.collect();
+    rounds.first().copied().flatten().filter(|_| rounds.len() == 1)
 }
 
 fn on_simulation(

@@ -54,7 +54,7 @@ fn a_value_that_was_set_back_costs_no_log() {
 
 #[test]
 fn page_grain_logs_two_pages_for_one_byte_and_page_diff_does_not() {
-    for (text, bytes) in [(LOGGING[0], 50..200), (LOGGING[1], 8_192..8_500)] {
+    for (text, bytes) in [(LOGGING[0], 33..49), (LOGGING[1], 8_192..8_500)] {
         let database = in_memory(text);
         let pages = allocate(&database, 1);
         let before = database.counters().unwrap().log.record_bytes;

@@ -3,6 +3,7 @@ use super::{
     encode, offset, put,
 };
 use crate::error::LodeError;
+use crate::log::packed::Packed;
 use crate::log::runs::{Runs, difference};
 use crate::page::PAGE_BYTES;
 use proptest::prelude::*;
@@ -24,10 +25,20 @@ fn runs() -> impl Strategy<Value = Runs> {
     })
 }
 
+fn packed() -> impl Strategy<Value = Packed> {
+    prop::collection::btree_map(any::<u32>(), runs(), 0..3).prop_map(|pages| {
+        let mut packed = Packed::default();
+        let changed = pages.iter().filter(|(_, runs)| !runs.is_empty());
+        changed.for_each(|(page, runs)| packed.push(*page, runs, Some(&[0; PAGE_BYTES])));
+        packed
+    })
+}
+
 fn body() -> impl Strategy<Value = Body> {
     prop_oneof![
         (any::<u32>(), runs()).prop_map(|(page, runs)| Body::Redo { page, runs }),
         (any::<u32>(), runs()).prop_map(|(page, runs)| Body::Undo { page, runs }),
+        (packed(), any::<bool>()).prop_map(|(changes, commits)| Body::Packed { changes, commits }),
         (any::<u32>(), any::<u8>())
             .prop_map(|(page, byte)| Body::Image { page, bytes: Box::new([byte; 4096]) }),
         prop::collection::vec((0..1_000_000_u32, 1..1_000_u32), 0..20)
@@ -82,13 +93,15 @@ fn a_checksum_that_fits_nonsense_is_damage() {
     let too_many = [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0];
     let no_page = [1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0];
     let beyond = [1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 255, 255, 255, 255];
-    let cases: [(u8, &[u8]); 12] = [
+    let cases: [(u8, &[u8]); 14] = [
         (0, &[]),
         (7, &[]),
         (7, &no_page),
         (7, &beyond),
         (8, &[0; 8]),
         (9, &[]),
+        (10, &[1; 8]),
+        (11, &[]),
         (4, &[0; 8]),
         (1, &[]),
         (1, &[1; 16]),
@@ -137,7 +150,7 @@ proptest! {
     fn any_bytes_decode_without_a_panic(
         mut bytes in prop::collection::vec(any::<u8>(), 0..200),
         length in 0..160_u32,
-        kind in 0..10_u8,
+        kind in 0..12_u8,
         sealed: bool,
     ) {
         let _ = decode(&bytes, Lsn(8), 2);

@@ -9,7 +9,7 @@ mod reopened;
 
 use std::sync::Arc;
 
-use super::{Body, Log, Lsn, RECORD_BYTES_MAX, Record, Runs, Sizes};
+use super::{Body, Log, Lsn, Packed, RECORD_BYTES_MAX, Record, Runs, Sizes};
 use crate::error::Result;
 use crate::page::PAGE_BYTES;
 use disk::TestDisk;
@@ -55,9 +55,11 @@ fn bodies() -> Vec<Body> {
     page[100] = 1;
     page[4_095] = 2;
     let runs = super::difference(&[0; PAGE_BYTES], &page);
+    let mut changes = Packed::default();
+    changes.push(7, &runs, None);
     vec![
         Body::Redo { page: 7, runs: runs.clone() },
-        Body::Commit,
+        Body::Packed { changes, commits: true },
         Body::Undo { page: 8, runs },
         image(9, 0xab),
         Body::Checkpoint { needed_from: Lsn(4_096), transactions: vec![1, 2, 3] },
