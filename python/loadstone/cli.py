@@ -139,7 +139,7 @@ def _enter() -> int:
         except UnicodeEncodeError as error:
             raise InputError(
                 f"argument {place} is not valid UTF-8: {text}",
-                hint="rename the file, or make a link to it",
+                hint="write the text in UTF-8; of a file's name, rename it, or make a link to it",
             ) from error
     secret.at_the_door(say)
     return _invoke()

@@ -18,7 +18,8 @@ def tactics(words: Sequence[str]) -> dict[str, str]:
     try:
         return {name: value for name, value in tactics_of("&".join(words)) if name in named}
     except ValueError as error:
-        raise InputError(str(error), hint="loadstone tactics lode describes them") from None
+        hint = "loadstone tactics lode describes them; place, processor and volume are a run's"
+        raise InputError(str(error), hint=hint) from None
 
 
 def volume_at(path: Path) -> Path:
