@@ -43,7 +43,7 @@ def is_raised() -> bool:
 
 def dealt_with() -> None:
     """The interrupt was reported, or ended what it should end."""
-    _Noted.raised = False
+    _Noted.raised = _Noted.ends_command = False
 
 
 def check() -> None:
@@ -66,8 +66,7 @@ class Recognised:
         trace: TracebackType | None,
     ) -> None:
         del trace
-        was_raised = is_raised()
-        dealt_with()
+        was_raised, _Noted.raised = _Noted.raised, False
         if was_raised and (kind is None or issubclass(kind, Exception)):
             raise KeyboardInterrupt from error
 

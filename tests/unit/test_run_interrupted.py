@@ -28,6 +28,9 @@ def test_a_signal_before_the_record_begins_is_an_interruption(monkeypatch, capsy
     assert capsys.readouterr().err == "loadstone: interrupted\n"
     assert callable(seen[0]) and seen[0] is not before
     assert signal.getsignal(number) is before
+    assert interruption.ends_command() == (number != signal.SIGINT)
+    interruption.dealt_with()
+    assert not interruption.ends_command()
 
 
 def test_ctrl_c_while_the_command_is_imported_is_reported(monkeypatch, capsys):
