@@ -16,6 +16,9 @@ const WORDS_PER_CACHE: usize = (256 << 10) / size_of::<u64>();
 const PASSES_OVER_CACHE: usize = 2_048;
 /// 512 MiB, beyond a core's own caches.
 const WORDS_PER_MEMORY: usize = (512 << 20) / size_of::<u64>();
+/// Places at which one thread reads at once, so that it does not wait for one line after another.
+const STREAMS: usize = 16;
+const WORDS_PER_LINE: usize = 64 / size_of::<u64>();
 
 /// Work that can be split among any number of threads without anything shared.
 #[derive(Clone, Copy)]
@@ -23,12 +26,15 @@ pub enum Kind {
     Registers,
     Cache,
     Memory,
+    /// One word of each line of memory, at many places at once.
+    Lines,
 }
 
-pub const KINDS: [(&str, Kind); 3] = [
+pub const KINDS: [(&str, Kind); 4] = [
     ("ceiling: registers", Kind::Registers),
     ("ceiling: caches", Kind::Cache),
     ("ceiling: memory", Kind::Memory),
+    ("ceiling: its lines", Kind::Lines),
 ];
 
 /// Memory that the kinds of work read.
@@ -74,6 +80,18 @@ fn part(kind: Kind, Memory(words): &Memory, number: usize, threads: usize) {
         Kind::Memory => {
             let own = words.len() / threads;
             black_box(sum(&words[number * own..][..own]));
+        }
+        Kind::Lines => {
+            let own = words.len() / threads;
+            let streams = words[number * own..][..own].chunks_exact(own / STREAMS);
+            let streams: Vec<&[u64]> = streams.collect();
+            let mut found = 0_u64;
+            for at in (0..own / STREAMS).step_by(WORDS_PER_LINE) {
+                for stream in &streams {
+                    found = found.wrapping_add(stream[at]);
+                }
+            }
+            black_box(found);
         }
     }
 }
