@@ -17,7 +17,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,17 +119,24 @@ class Sides:
             return out.read(), usage.ru_utime + usage.ru_stime
 
 
-def main(rounds: int = 5, seconds: float = 2.0) -> None:
-    """Print a line for each script, mode, number of clients and of pgbench's threads."""
+@contextmanager
+def private_server() -> Iterator[PostgresqlEngine]:
+    """A server of its own, removed at the end."""
     with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)  # a server that drops to another account has to pass through
         engine = PostgresqlEngine(Variant("postgresql"), folder, "bench")
         engine.start()
         try:
-            show(Sides(engine, seconds), rounds)
+            yield engine
         finally:
             engine.remove()
+
+
+def main(rounds: int = 5, seconds: float = 2.0) -> None:
+    """Print a line for each script, mode, number of clients and of pgbench's threads."""
+    with private_server() as engine:
+        show(Sides(engine, seconds), rounds)
 
 
 def show(sides: Sides, rounds: int) -> None:

@@ -21,11 +21,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pgbench import CPU_MOST, Rate, line
+from pgbench import CPU_MOST, Rate, line, private_server
 
 from loadstone._core import Drawing, StatementUsers
 from loadstone.engines.postgresql.engine import PostgresqlEngine
-from loadstone.plan.variant import Variant
 from loadstone.worker.drawing import apart
 from loadstone.workload import script
 from loadstone.workload.parameters import filled, given, marked
@@ -110,15 +109,8 @@ class Sides:
 
 def main(rounds: int = 5, seconds: float = 2.0) -> None:
     """Print a line for each script and number of clients."""
-    with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)  # a server that drops to another account has to pass through
-        engine = PostgresqlEngine(Variant("postgresql"), folder, "bench")
-        engine.start()
-        try:
-            show(Sides(engine, seconds), rounds)
-        finally:
-            engine.remove()
+    with private_server() as engine:
+        show(Sides(engine, seconds), rounds)
 
 
 def show(sides: Sides, rounds: int) -> None:

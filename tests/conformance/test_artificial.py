@@ -100,25 +100,32 @@ def test_a_tactic_that_it_does_not_have_stops_its_start(name: str, tmp_path: Pat
         engine.start()
 
 
+class Clock:
+    """A clock that goes on by one step each time it is read."""
+
+    def __init__(self, step_ns: int) -> None:
+        self.now_ns = 0
+        self._step_ns = step_ns
+
+    def read(self) -> int:
+        """The time after another step, in ns."""
+        self.now_ns += self._step_ns
+        return self.now_ns
+
+
 def test_the_fixed_engine_answers_at_its_time_and_not_before(
     make_artificial: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now_ns = 0
-
-    def clock_ns() -> int:
-        nonlocal now_ns
-        now_ns += 999
-        return now_ns
-
-    monkeypatch.setattr(fixed, "clock_ns", clock_ns)
+    clock = Clock(999)
+    monkeypatch.setattr(fixed, "clock_ns", clock.read)
     engine = make_artificial("fixed?time_us=5")
     for act in (engine.run, engine.fetch):
-        begin_ns = now_ns + 999
+        begin_ns = clock.now_ns + 999
         act("anything")
-        assert 5000 <= now_ns - begin_ns < 5000 + 999
-    begin_ns = now_ns
+        assert 5000 <= clock.now_ns - begin_ns < 5000 + 999
+    begin_ns = clock.now_ns
     engine.read("anything")
-    assert now_ns == begin_ns
+    assert clock.now_ns == begin_ns
 
 
 def test_the_planted_engine_s_rule() -> None:
@@ -138,22 +145,16 @@ def test_the_planted_engine_shows_another_plan_where_its_switch_says_so(
 def test_the_planted_engine_takes_the_time_of_its_tactics(
     make_artificial: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now_ns = 0
-
-    def clock_ns() -> int:
-        nonlocal now_ns
-        now_ns += 1
-        return now_ns
-
-    monkeypatch.setattr(planted_engine, "clock_ns", clock_ns)
+    clock = Clock(1)
+    monkeypatch.setattr(planted_engine, "clock_ns", clock.read)
     engine = make_artificial("planted?time_us=5&b=on")
     for tactics, elapsed_ns in (("b=on", 6500), ("b=on&a=on", 7750), ("e=on", 5000)):
         text = f"planted?time_us=5&{tactics}"
         engine.switch(parse_variant(text, frozenset(engine.capabilities.tactics)))
         for act in (engine.run, engine.fetch):
-            begin_ns = now_ns + 1
+            begin_ns = clock.now_ns + 1
             act("anything")
-            assert 0 <= now_ns - begin_ns - elapsed_ns <= SPREAD_NS
+            assert 0 <= clock.now_ns - begin_ns - elapsed_ns <= SPREAD_NS
 
 
 def test_the_planted_engine_is_equally_late_at_all_times(
@@ -161,14 +162,8 @@ def test_the_planted_engine_is_equally_late_at_all_times(
 ) -> None:
     """By a clock that is looked at each 61 ns, its times are late by 0 to 60 ns of their own: what
     an interval of a ten-thousandth would be held against."""
-    now_ns = 0
-
-    def clock_ns() -> int:
-        nonlocal now_ns
-        now_ns += 61
-        return now_ns
-
-    monkeypatch.setattr(planted_engine, "clock_ns", clock_ns)
+    clock = Clock(61)
+    monkeypatch.setattr(planted_engine, "clock_ns", clock.read)
     engine = make_artificial("planted?time_us=5&b=on")
     late = []
     for tactics, time_ns in (("b=on", 6500), ("b=on&a=on", 7750), ("c=on", 6000), ("e=on", 5000)):
@@ -176,9 +171,9 @@ def test_the_planted_engine_is_equally_late_at_all_times(
         engine.switch(parse_variant(text, frozenset(engine.capabilities.tactics)))
         elapsed_ns = []
         for _ in range(200):
-            begin_ns = now_ns + 61
+            begin_ns = clock.now_ns + 61
             engine.run("anything")
-            elapsed_ns.append(now_ns - begin_ns)
+            elapsed_ns.append(clock.now_ns - begin_ns)
         late.append(fmean(elapsed_ns) - time_ns)
     assert max(late) - min(late) < 6
 

@@ -28,7 +28,7 @@ NOT_SAMPLED = "not sampled"
 @dataclass(frozen=True, slots=True)
 class DerivedHeading:
     """A derived column: its name, its formula, the paper's systems and the variants that are these
-    today; None where a run has them not."""
+    today; None where a run lacks one."""
 
     name: str
     kind: str
@@ -148,12 +148,12 @@ def _as(kind: str, ratio: Estimate) -> Estimate:
     if kind == "ratio":
         return ratio
 
-    def percent(value: float | None) -> float | None:
-        return None if value is None else 100 * (value - 1 if kind == "gain" else 1 - value)
+    def percent(value: float) -> float:
+        return 100 * (value - 1 if kind == "gain" else 1 - value)
 
-    bounds = percent(ratio.low), percent(ratio.high)
+    bounds = [None if bound is None else percent(bound) for bound in (ratio.low, ratio.high)]
     low, high = bounds if kind == "gain" else bounds[::-1]
-    return Estimate(100 * (ratio.value - 1) * (1 if kind == "gain" else -1), low, high)
+    return Estimate(percent(ratio.value), low, high)
 
 
 def _sampled(column: Mapping[str, Any], figure: CellSummary, source: Source) -> DerivedCell:
