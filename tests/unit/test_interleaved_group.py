@@ -9,6 +9,7 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
 from loadstone.run.executor import Outcome
 from loadstone.run.interleaved_group import InterleavedGroup
+from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, processes_of
 
 REFORKED = -1
 """In the place of a block's round: the engine was started anew."""
@@ -46,6 +47,7 @@ def measured(
                 roles=(("null", "harness overhead"), ("python-null", "harness overhead")),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
     blocks = []
+    processes = [0]
     dice = random.Random(7)
 
     class Script:
@@ -60,8 +62,9 @@ def measured(
             for ordinal in block:
                 elapsed = int(medians_ns[cell.variant] * dice.lognormvariate(0, noise))
                 worked = None if computed is None else int(elapsed * computed)
+                started = processes[-1] * FORK_NS + ordinal
                 samples.append(
-                    Sample(ordinal, number, ordinal % 10, ordinal, elapsed, client_cpu_ns=worked)
+                    Sample(ordinal, number, ordinal % 10, started, elapsed, client_cpu_ns=worked)
                 )
                 if cell.variant != "null":
                     answers.append(AnswerCheck(ordinal, 0, 1, "c", 1, "c"))
@@ -80,6 +83,7 @@ def measured(
 
         def fork(self, forked):
             assert not one_session
+            processes.append(len(processes))
             blocks.extend((cell.variant, 0, REFORKED) for cell in forked)
             return [Outcome() for _ in forked]
 
@@ -225,8 +229,56 @@ def test_gaps_and_failures_keep_their_reason():
     assert blocks == [("b", 5, 0)]
 
 
-def test_an_a_a_control_that_was_added_for_its_noise_keeps_to_the_plan():
+def test_an_a_a_control_is_repeated_with_what_it_controls():
     cells = [cell("a"), cell("a#2"), cell("b")]
     medians = {"a": 1e6, "a#2": 1e6, "b": 1e6}
-    assert counts(measured(cells, medians, noise=0.2, aa_control="a#2")[0])["a#2"] == 10
-    assert counts(measured(cells, medians, noise=0.2)[0])["a#2"] == 40, "one that was requested"
+    results, blocks = measured(cells, medians, noise=0.2, aa_control="a#2")
+    assert counts(results) == {"a": 40, "a#2": 40, "b": 40}
+    for number in range(2, max(number for *_, number in blocks) + 1):
+        assert {variant for variant, _, at in blocks if at == number} == {"a", "a#2", "b"}
+
+
+@pytest.mark.parametrize(("medians", "choices"), [
+    pytest.param({"a": 1e6, "b": 1e6, "c": 1e7}, {"repeat_s": 0.3}, id="in the time of a preset"),
+    pytest.param({"a": 1e7, "b": 1e6, "c": 1e6}, {}, id="where others are undecided"),
+])  # fmt: skip
+def test_an_a_a_control_keeps_to_the_plan(medians, choices):
+    cells = [cell(name) for name in ("a", "a#2", "b", "c")]
+    results, _ = measured(cells, {**medians, "a#2": medians["a"]}, noise=0.2, aa_control="a#2",
+                          one_session=True, **choices)  # fmt: skip
+    assert counts(results)["a#2"] == 10
+    assert 40 in counts(results).values(), "others are repeated"
+
+
+OFF = "a?durability=none"
+
+
+def test_a_plain_effect_of_a_switch_is_repeated_until_eight_processes_show_it_and_the_control():
+    cells = [cell(name) for name in ("a", "a#2", OFF, "b")]
+    medians = {"a": 3e6, "a#2": 3e6, OFF: 1e6, "b": 3e7}
+    results, _ = measured(cells, medians, noise=0.05, aa_control="a#2", repeat_most=1000)
+    base, again, other = (results[name].samples for name in ("a", "a#2", OFF))
+    assert OBSERVATIONS_MIN <= processes_of(base, other) <= OBSERVATIONS_MIN + 1
+    assert processes_of(base, again) == processes_of(base, other)
+    assert counts(results)["b"] == 10, "another engine, and decided"
+
+
+@pytest.mark.parametrize(("names", "choices"), [
+    pytest.param(("a", "a#2", OFF), {"repeat_s": 0.3}, id="in the time of a preset"),
+    pytest.param(("a", "a#2", OFF), {"precision": 0.0}, id="where no repetition is wanted"),
+    pytest.param(("a", "a#2", "a?cache=1&durability=none"), {}, id="of two switches at once"),
+    pytest.param(("a", OFF), {}, id="without a control"),
+    pytest.param(("b", "b#2", "a", OFF), {}, id="where the control is of another engine"),
+])  # fmt: skip
+def test_a_plain_effect_that_cannot_be_called_explained_is_not_repeated(names, choices):
+    cells = [cell(name) for name in names]
+    medians = {**dict.fromkeys(names, 1e6), "a": 3e6, "a#2": 3e6, "b": 3e7, "b#2": 3e7}
+    control = next((name for name in names if name.endswith("#2")), "")
+    results, _ = measured(cells, medians, noise=0.02, aa_control=control, **choices)
+    assert set(counts(results).values()) == {10}
+
+
+def test_an_a_a_control_that_was_requested_is_compared_as_any_variant():
+    cells = [cell("a"), cell("a#2"), cell("b")]
+    medians = {"a": 1e6, "a#2": 1e6, "b": 1e6}
+    assert counts(measured(cells, medians, noise=0.2)[0])["a#2"] == 40

@@ -173,3 +173,21 @@ def test_the_quick_preset_repeats_often_enough_for_an_interval() -> None:
     cells = plan_from({"preset": "quick", "on": ("sqlite",)}, None).plan.cells
     warm = [cell.samples for cell in cells if cell.temperature == "warm"]
     assert warm and min(warm) >= INTERVAL_PAIRS_MIN
+
+
+@pytest.mark.parametrize(
+    ("on", "control"),
+    [
+        (("duckdb", "sqlite"), "duckdb#2"),
+        (("duckdb", "sqlite?cache=2MiB", "sqlite"), "sqlite?cache=2097152#2"),
+        (("duckdb", "sqlite?cache=2MiB&durability=none", "sqlite"), "duckdb#2"),
+        (("duckdb", "sqlite#2", "sqlite"), ""),
+    ],
+    ids=["the first", "of one switch", "of two switches", "requested"],
+)
+def test_the_engine_of_a_switch_is_measured_twice_before_the_first(
+    on: tuple[str, ...], control: str
+) -> None:
+    made = plan_from({"on": on, "preset": "quick"}, None).plan
+    assert made.aa_control == control
+    assert sum(name.endswith("#2") for name in made.variants) == 1

@@ -3,7 +3,8 @@
 import random
 
 from loadstone.record.model import Sample
-from loadstone.statistics.stopping import next_count, undecided
+from loadstone.statistics.paired_ratio import FORK_NS
+from loadstone.statistics.stopping import next_count, of_few_processes, undecided
 
 
 def cell(median_ns: float, noise: float, count: int, seed: int = 1) -> list[Sample]:
@@ -42,6 +43,17 @@ def test_a_lone_cell_is_held_to_its_own_interval():
 def test_too_few_for_an_interval_want_more_unless_far_apart():
     assert undecided({"a": cell(1e6, 0.01, 3), "b": cell(1e6, 0.01, 3)}, 0.02) == {"a", "b"}
     assert not undecided({"a": cell(1e6, 0.01, 3), "b": cell(4e6, 0.01, 3)}, 0.02)
+
+
+def processes(count: int) -> list[Sample]:
+    return [Sample(i, i, 0, i * FORK_NS, 1000) for i in range(count)]
+
+
+def test_seven_processes_of_each_are_few_for_a_cause_and_eight_are_enough():
+    taken = {"a": processes(8), "b": processes(7), "c": processes(8)}
+    assert of_few_processes(taken, [("a", "b"), ("a", "c")]) == {"a", "b"}
+    assert not of_few_processes(taken, [("a", "c")])
+    assert not of_few_processes(taken, [])
 
 
 def test_the_cap_is_reached_in_few_looks():

@@ -99,6 +99,15 @@ def is_users_server(name: str) -> bool:
     return "://" in name and engine_of(name) not in FILE_SCHEMES
 
 
+def differ_in_one_tactic(one: str, other: str) -> bool:
+    """Whether variants of these names are one engine, of one release, and set all but one tactic to
+    the same."""
+    if _head(one) != _head(other) or "://" in one + other:
+        return False
+    own, others = _asked_in(one), _asked_in(other)
+    return sum(own.get(key) != others.get(key) for key in own.keys() | others.keys()) == 1
+
+
 def _asked_in(name: str) -> dict[str, str]:
     return dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2]))
 

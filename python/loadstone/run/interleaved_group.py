@@ -3,18 +3,26 @@ several operations that are compared, as the rungs of a ladder.
 
     for each planned round: touch memory; restart the engines; one block of each cell, in a random
                             order; of cold cells, a block is one sample
-    while a comparison is undecided: another round of its cells
+    while a comparison is undecided: another round of its cells, and of the A/A control of them
     request plans, in one separate pass; judge every cell by the limits
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from loadstone import _core
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
-from loadstone.plan.variant import AA_SUFFIX, has_share, is_aa_control, parallelism_of
+from loadstone.plan.variant import (
+    AA_SUFFIX,
+    differ_in_one_tactic,
+    engine_of,
+    has_share,
+    is_aa_control,
+    parallelism_of,
+)
 from loadstone.planning.duration import has_budget
 from loadstone.planning.planner import NULL_ENGINE
 from loadstone.record import CellResult, Sample
@@ -33,7 +41,12 @@ from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, REFORK_S
-from loadstone.statistics.stopping import REPEAT_BLOCK, next_count, undecided
+from loadstone.statistics.stopping import (
+    REPEAT_BLOCK,
+    next_count,
+    of_few_processes,
+    undecided,
+)
 
 FORK_SAMPLES = 40
 """Samples of a variant in one fork; more would only describe these processes."""
@@ -291,18 +304,41 @@ class InterleavedGroup:
                 for item in items
                 if item.status == "ok"
                 and item.cell.temperature != "cold"
-                and item.cell.variant != self._plan.aa_control
                 and self._plan.role_of(item.cell.variant) is not Role.OVERHEAD
                 and item.samples
             ]
-            samples = {item.cell.variant: item.samples for item in able}
+            samples = {
+                item.cell.variant: item.samples
+                for item in able
+                if item.cell.variant != self._plan.aa_control
+            }
+            control = next((x for x in able if x.cell.variant == self._plan.aa_control), None)
             names = undecided(samples, self._plan.precision)
+            # In the time of a preset no comparison gets as many processes as a cause takes.
+            if control is not None and self._plan.repeat_s >= REFORK_S:
+                names = self._with_control(names, samples)
             found += [
                 item
                 for item in able
                 if item.cell.variant in names and len(item.samples) < self._plan.repeat_most
             ]
         return found
+
+    def _with_control(
+        self, names: frozenset[str], samples: Mapping[str, Sequence[Sample]]
+    ) -> frozenset[str]:
+        """These, and the variants of its engine of which one switch could be called the cause if
+        they had enough processes; where there is any variant of that engine, the A/A control and
+        what it controls, in the same blocks: its interval is what a cause has to exceed."""
+        control = self._plan.aa_control
+        first, engine = control.removesuffix(AA_SUFFIX), engine_of(control)
+        own = [name for name in samples if engine_of(name) == engine]
+        switched = [pair for pair in combinations(own, 2) if differ_in_one_tactic(*pair)]
+        if first not in own:
+            return names
+        if self._plan.precision:
+            names |= of_few_processes(samples, switched)
+        return names | {first, control} if names.intersection(own) else names
 
     def _hold_against_limits(self, items: Sequence[OpenCell], condition: Condition) -> None:
         """Judge the cells of one operation: by its own overhead and A/A control."""

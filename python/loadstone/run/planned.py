@@ -19,7 +19,7 @@ from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
-from loadstone.plan.variant import Variant, parse_variant
+from loadstone.plan.variant import Variant, differ_in_one_tactic, parse_variant
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only
 from loadstone.planning.duration import budget_seconds, has_budget, seconds_estimated
 from loadstone.planning.planner import NULL_ENGINE, make_plan
@@ -192,15 +192,25 @@ def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
 def _with_aa_control(
     parsed: Sequence[tuple[Variant, type[System]]],
 ) -> list[tuple[Variant, type[System]]]:
-    """Add an A/A control: the first variant whose answers can be checked and that is not on the
-    user's own server, a second time. Their difference is the noise of the instrument."""
+    """Add an A/A control: a variant whose answers can be checked and that is not on the user's own
+    server, a second time. Their difference is the noise of the instrument. The first of which
+    another differs in one tactic, since a switch is held to its own engine's noise; else the first
+    of all."""
     again = list(parsed)
-    for position, (variant, engine) in enumerate(parsed):
-        controls = any(other.aa_control for other, _ in parsed)
-        may = engine.capabilities.answers and engine.capabilities.stoppable
-        if not controls and variant.url is None and may:
-            again.insert(position + 1, (dataclasses.replace(variant, aa_control=True), engine))
-            break
+    if any(variant.aa_control for variant, _ in parsed):
+        return again
+    names = [variant.name for variant, _ in parsed]
+    able = [
+        place
+        for place, (variant, engine) in enumerate(parsed)
+        if variant.url is None and engine.capabilities.answers and engine.capabilities.stoppable
+    ]
+    switched = [
+        place for place in able if any(differ_in_one_tactic(names[place], other) for other in names)
+    ]
+    for place in (switched or able)[:1]:
+        variant, engine = parsed[place]
+        again.insert(place + 1, (dataclasses.replace(variant, aa_control=True), engine))
     return again
 
 

@@ -1,16 +1,18 @@
-"""The stopping rule: a cell is repeated while a comparison that includes it is undecided.
+"""The stopping rule: a cell is repeated while a comparison that includes it is undecided; one of
+two variants that differ in one switch, too, until enough processes of each were compared to call
+the switch its cause.
 
-The rule looks at the width of an interval and hardly at its position: stopping at the first
-interval that excludes equality would find differences that do not exist.
+The rule looks at the width of an interval, at the number of processes, and hardly at an interval's
+position: stopping at the first that excludes equality would find differences that do not exist.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from loadstone import _core
 from loadstone.record.model import Sample
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.paired_ratio import paired_ratio
+from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN, paired_ratio, processes_of
 
 NEAR = 0.10
 """Two variants that differ by more than this, by their whole interval, need no further
@@ -37,6 +39,14 @@ def undecided(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozen
         if ratio is not None and _wide(ratio, precision) and _near(ratio):
             found |= {one, other}
     return frozenset(found)
+
+
+def of_few_processes(
+    taken: Mapping[str, Sequence[Sample]], pairs: Iterable[tuple[str, str]]
+) -> frozenset[str]:
+    """The variants of those pairs of which fewer processes were compared than `explained` takes."""
+    few = [pair for pair in pairs if processes_of(*(taken[one] for one in pair)) < OBSERVATIONS_MIN]
+    return frozenset(variant for pair in few for variant in pair)
 
 
 def next_count(taken: int, cap: int) -> int:
