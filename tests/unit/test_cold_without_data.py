@@ -3,10 +3,13 @@ its plan reads a relation stays a contradiction."""
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from loadstone.engines.duckdb.stored_blocks import reads_blocks
 from loadstone.machine import facts, page_cache
 from loadstone.record import CellResult, read
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
@@ -37,6 +40,45 @@ def test_only_a_plan_without_relations_explains_that_nothing_was_read(
     assert not validity.without_data([sample(0)], [RIGHT], [PROVED], [])
 
 
+def test_a_plan_without_relations_explains_an_answer_without_tuples_too() -> None:
+    """Of one tuple query c keeps none, and DuckDB's plan is `Empty Result`."""
+    none = AnswerCheck(0, 0, 0, "a", 0, "a")
+    statement = [StatementText(0, "SELECT 1", "a plan", "")]
+    asked = validity.without_data
+    assert asked([sample(0)], [none], [PROVED], statement) == validity.NO_RELATION
+    assert not asked([sample(4096)], [none], [PROVED], statement)
+    assert not asked([sample(0)], [], [PROVED], statement), "nobody asked"
+    unproved = replace(PROVED, proved=False)
+    assert not asked([sample(0)], [none], [unproved], statement)
+
+
+@pytest.mark.parametrize(
+    ("query", "reads"),
+    [
+        ("SELECT qoh FROM one WHERE pnum < 2500", False),
+        ("SELECT p.qoh, q.qoh FROM one AS p, one AS q WHERE p.pnum = q.pnum", False),
+        ("SELECT qoh FROM one WHERE pname = 'black'", False),
+        ("INSERT INTO many VALUES (0)", False),
+        ("SELECT count(*) FROM many", False),
+        ("SELECT pname FROM one", True),
+        ("SELECT pnum FROM many", True),
+        ("SELECT pnum FROM many WHERE pnum >= 0", True),
+        ("SELECT one.qoh FROM one, many WHERE one.pnum = many.pnum", True),
+        ("SELECT pnum FROM unstored", True),
+        ('SELECT pnum FROM "a.b"', True),
+    ],
+)
+def test_duckdb_reads_blocks_of_columns_that_have_any(tmp_path: Path, query: str, reads: bool):
+    with duckdb.connect(str(tmp_path / "stored.duckdb")) as db:
+        db.execute("CREATE TABLE one (pnum SMALLINT, pname VARCHAR, qoh SMALLINT)")
+        db.execute("INSERT INTO one VALUES (1, 'central processor', 1)")
+        db.execute("CREATE TABLE many AS SELECT i::SMALLINT AS pnum FROM range(210) AS t(i)")
+        db.execute('CREATE TABLE "a.b" AS SELECT 1 AS pnum')
+        db.execute("CHECKPOINT")
+        db.execute("CREATE TABLE unstored AS SELECT 1 AS pnum")
+        assert reads_blocks(db, query) is reads
+
+
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
@@ -52,8 +94,8 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_count_that_the_catalog_answers_is_a_gap_and_others_are_cold(folder: Path) -> None:
     choices = {
         "benchmark": "idm", "on": ["duckdb", "sqlite"], "rows": [1000], "temperature": ["cold"],
-        "operations": ["count-words", "count-long"], "repeat_cold": 1, "overhead": False,
-        "limits": False,
+        "operations": ["count-words", "count-long", "append-word"], "repeat_cold": 1,
+        "overhead": False, "limits": False,
     }  # fmt: skip
     session.start(plan_from(choices, None), folder / "r.loadstone", page=False)
     results = read(folder / "r.loadstone").results
@@ -62,7 +104,17 @@ def test_a_count_that_the_catalog_answers_is_a_gap_and_others_are_cold(folder: P
     def cold(result: CellResult) -> bool:
         return result.status == "ok" and result.temperature_shown == "cold"
 
+    ingres = {**choices, "benchmark": "ingres", "rows": [210, 1], "on": ["duckdb"]}
+    ingres["operations"] = ["b-project", "c-select-any-of-three", "e-range-isam", "g-join-few-isam"]
+    session.start(plan_from(ingres, None), folder / "i.loadstone", page=False)
+    for result in read(folder / "i.loadstone").results:
+        if result.cell.rows == 1:
+            assert (result.status, result.reason) == ("gap", validity.NO_RELATION), result.cell
+        else:
+            assert cold(result), result.cell
     count = found["count-words", "duckdb"]
     assert (count.status, count.reason) == ("gap", validity.NO_RELATION)
+    append = found["append-word", "duckdb"]
+    assert (append.status, append.reason) == ("gap", validity.NO_RELATION)
     assert cold(found["count-words", "sqlite"])
     assert cold(found["count-long", "duckdb"])

@@ -40,14 +40,19 @@ CLIENT_SLACK_NS, SERVER_SLACK_NS = COUNTERS_NS, 10_000_000
 """The same for a sample as a whole: the time between reading the two clocks; and one tick, in which
 the kernel counts the time of processes that a server waited for."""
 INTERRUPTED_SHARE_MAX = 0.05
-"""Of a cell's samples: an interrupt between the clock and the counters may lengthen some."""
+"""Of a cell's samples: between the clock and the counters an interrupt may lengthen some, or
+another thread of the engine's, that computes while ours waits for a processor."""
+INTERRUPTED_ONE_OF = 3
+"""Of so many samples one may be such: the medians are still others'. A defect of the instrument is
+in most."""
 SHARE_NS_MIN = 100_000_000
 """Under a share of a processor: the kernel stops a process for some milliseconds at a time, so that
 a shorter statement runs at full speed, or waits for one whole stop."""
 NO_RELATION = (
     "its plan reads no relation (a constant, or an answer in the catalog): nothing can be cold"
 )
-"""DuckDB folds a count of all tuples, a least or a largest value into a constant."""
+"""DuckDB folds a count of all tuples, a least or a largest value into a constant, and has the
+values of a column in its catalog where they are all equal, as those of one tuple are."""
 PAIRS_MIN = 3
 """Fewer pairs that all lie to one side are chance."""
 
@@ -139,7 +144,11 @@ def without_data(
 ) -> str:
     """Why a cell proved cold read nothing without a contradiction: the engine's own plans reach no
     relation. Such a cell measures no cold data; empty where it does, or where no plan says."""
-    if not refuted(samples, answers, evidence) or not statements:
+    proved = {item.ordinal for item in evidence if item.proved and item.bytes > 0}
+    # An answer without tuples contradicts nothing, and is no proof of cold data either.
+    nothing = bool(answers) and all(one.read_bytes == 0 for one in samples)
+    nothing = nothing and {one.ordinal for one in samples} <= proved
+    if not (nothing or refuted(samples, answers, evidence)) or not statements:
         return ""
     return NO_RELATION if all(one.access == "" for one in statements) else ""
 
@@ -169,7 +178,8 @@ def of_work(samples: Sequence[Sample], overhead: Sequence[Sample] = ()) -> str:
                     f" for {share:.0%} of the elapsed time (sample {sample.ordinal})"
                 )
                 break
-    return found[0] if len(found) > INTERRUPTED_SHARE_MAX * len(samples) else ""
+    borne = max(INTERRUPTED_SHARE_MAX * len(samples), len(samples) >= INTERRUPTED_ONE_OF)
+    return found[0] if len(found) > borne else ""
 
 
 def of_client(share: float) -> str:

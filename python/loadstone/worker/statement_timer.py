@@ -48,18 +48,19 @@ class StatementTimer(Timer):
         operation is about; one isolated pass, which changes nothing."""
         texts = []
         structure = self.engine.capabilities.structures.get(block.storage)
-        # A heap is only scanned: there is no structure to be used or not. A cold sample must read
-        # it; that its plan does not is reported.
-        heap = block.storage == "heap"
-        shown = structure is not None and structure.in_plans
+        # A heap is only scanned, and other structures do not show in all plans: then there is none
+        # to be used or not. A cold sample must read the relation; that its plan does not is
+        # reported.
+        hidden = block.storage == "heap" or not (structure and structure.in_plans)
         # An engine may have to execute the statement to report, which a limit forbids.
-        shown = shown and not block.limit_ns and (not heap or block.temperature == "cold")
+        shown = structure is not None and not block.limit_ns
+        shown = shown and (not hidden or block.temperature == "cold")
         for variation in block.variations:
             statement = self.translate(block, variation.text)
             asked = [text for text, _ in statement.steps if not is_control(text)]
             plan = "\n".join(map(self.engine.explain, asked or [statement.text]))
             paths = self.engine.access_paths(statement.text, plan) if shown else None
-            access = None if paths is None or (heap and paths) else ",".join(paths)
+            access = None if paths is None or (hidden and paths) else ",".join(paths)
             texts.append(StatementText(variation.number, statement.text, plan, access))
         return texts
 

@@ -15,6 +15,7 @@ from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.duckdb import loading, optimizers, own_settings
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
+from loadstone.engines.duckdb.stored_blocks import reads_blocks
 from loadstone.engines.duckdb.terms import read_back
 from loadstone.engines.setting import settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
@@ -287,10 +288,13 @@ class DuckdbEngine(Engine):
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """EXPLAIN calls every access a sequential scan, because DuckDB chooses an index at run
-        time: so the statement is executed once and rolled back."""
+        time: so the statement is executed once and rolled back. A scan of columns whose values lie
+        in the catalog reaches no table."""
         del plan
         db = self._open()
         with _errors():
+            if not reads_blocks(db, statement):
+                return []
             db.execute("BEGIN")
             try:
                 rows = db.execute(f"EXPLAIN ANALYZE {statement}").fetchall()
