@@ -19,6 +19,7 @@ from loadstone.run.budget_blocks import (
     PART_NS,
     PART_SAMPLES_MAX,
     PART_WALL_NS,
+    TABLED_SAMPLES,
     WARMED_NS_MAX,
     _Part,
     _sample_ns,
@@ -118,6 +119,34 @@ def test_as_many_are_compared_with_the_sampler_as_without(monkeypatch) -> None:
         counts = {each.rung: each.samples for each in budget.blocks if each.block == number}
         assert counts[WATCHED] == counts[UNWATCHED] <= COMPARED_SAMPLES_MAX
     assert budget.statements == sum(n for what, n in script.done if what == WATCHED)
+
+
+def seen_of(each_ns, monkeypatch, tabled, seen=1):
+    """The samples and the time of a cell, of which each watched statement gives so many."""
+    script = Script(each_ns)
+    monkeypatch.setattr(budget_blocks._core, "clock_ns", lambda: script.now_ns)
+
+    def watch(cell, ordinals, number, frequency_hz, *, warm, checked):
+        script._passed(WATCHED, len(ordinals))
+        samples = script._samples(ordinals, number)
+        found = (seen * len(ordinals) // 10,) if seen else ()
+        return Outcome(samples=samples, profiled=profiled(len(ordinals), found, None))
+
+    monkeypatch.setattr(script, "watch", watch)
+    cell = Cell("select", "a", 1000, "warm", 10)
+    budget = taken_budgets(script, 7, {cell: each_ns}, tabled)[cell].budget
+    return sum(part.samples for part in budget.parts), script.now_ns
+
+
+def test_an_operation_of_a_papers_sampled_times_is_watched_until_there_are_samples(monkeypatch):
+    """On a busy machine a statement of 2 ms took 25, and was seen four times."""
+    few, short_ns = seen_of(5e6, monkeypatch, (), seen=5)
+    many, long_ns = seen_of(5e6, monkeypatch, {"select"}, seen=5)
+    assert few < TABLED_SAMPLES / 4 < TABLED_SAMPLES / 2 < many
+    assert short_ns < 1.25 * CELL_NS < long_ns <= CELL_NS_MOST
+    assert seen_of(5e6, monkeypatch, {"another"}, seen=5) == (few, short_ns)
+    _, enough_ns = seen_of(5e6, monkeypatch, {"select"}, seen=100)
+    assert enough_ns < 1.25 * CELL_NS
 
 
 def test_a_slow_statement_has_the_blocks_of_an_interval(monkeypatch) -> None:

@@ -16,7 +16,9 @@ from loadstone.benchmarks.ingres.benchmark import IngresBenchmark
 from loadstone.record import earlier_names
 from loadstone.record.budget import BudgetPart
 from loadstone.record.model import Run
+from loadstone.report.paper_words import derived_cells
 from loadstone.statistics.disturbance import COUNTED_NS_MIN
+from loadstone.statistics.time_budget import wilson
 
 MINUS = "\N{MINUS SIGN}"
 OPERATION = "select-1%-heap"
@@ -198,7 +200,10 @@ def test_nine_tenths_of_set_44_are_of_the_sampled_interpreter() -> None:
         replace(one, budget=sampled) if one.cell.variant == "sqlite" else one for one in run.results
     )
     (cell,) = table_of(replace(run, results=results)).rows[0].derived
-    assert cell.today.value == pytest.approx(0.9 * 80 * sampled.period_ns / sampled.statements)
+    each_ns = 0.9 * sampled.period_ns / sampled.statements
+    low, high = (share * 580 * each_ns for share in wilson(80, 580))
+    assert cell.today.value == pytest.approx(80 * each_ns)
+    assert (cell.today.low, cell.today.high) == pytest.approx((low, high))
     assert cell.printed == "2.8"
     nothing = tuple(
         replace(one, budget=replace(sampled, statements=0)) if one.budget else one
@@ -207,6 +212,51 @@ def test_nine_tenths_of_set_44_are_of_the_sampled_interpreter() -> None:
     assert table_of(replace(run, results=nothing)).rows[0].derived[0].unknown == "not sampled"
     unprinted = run_of(table(derived=[column | {"printed": {}}]))
     assert not table_of(unprinted).rows[0].derived[0].unknown
+
+
+QUERY = "lode_query::execution"
+
+
+def of_set_44(run: Run, parts: dict[str, int]) -> str:
+    """The words of today's cell, where the sampler saw these functions so often."""
+    printed = {"kind": "sampled", "name": "SET 44", "before": "INGRES", "after": "DC-INGRES",
+               "printed": {"a query": 2.8}, "functions": [f"{QUERY}::interpreted"]}  # fmt: skip
+    counted = tuple(BudgetPart(False, "engine", "lode", name, "", n) for name, n in parts.items())
+    sampled = replace(budget(), parts=counted)
+    results = tuple(
+        replace(one, budget=sampled) if one.cell.variant == "sqlite" else one for one in run.results
+    )
+    published = run_of(table(derived=[printed])).published
+    found = table_of(replace(run, results=results, published=published))
+    return derived_cells(found.rows[0], found)[-1]
+
+
+def test_a_function_that_few_samples_did_not_meet_is_not_said_to_take_nothing() -> None:
+    """Six statements of 2 ms had four samples, none of the interpreter: 0.0 ms was printed."""
+    run = run_of(table())
+    seldom = of_set_44(run, {"lode_query::execution::rows::next": 4})
+    often = of_set_44(run, {"lode_query::execution::rows::next": 4_000})
+    assert seldom.startswith("none seen, at most ")
+    assert often.startswith("none seen, at most ")
+    assert seldom != often
+    assert of_set_44(run, {}) == "not sampled"
+
+
+def test_a_function_without_a_name_may_be_one_of_those_counted() -> None:
+    run = run_of(table())
+    met = "lode_query::execution::interpreted::machine::run"
+    without = of_set_44(run, {met: 10, "lode_query::execution::rows::next": 40})
+    with_some = of_set_44(run, {met: 10, "lode_query::execution::rows::next": 32, "": 8})
+    assert without.split(" … ")[0] == with_some.split(" … ")[0]
+    assert without != with_some
+
+
+def test_the_operations_with_a_sampled_time_are_those_of_its_rows() -> None:
+    assert IdmBenchmark().published().sampled_operations == {
+        "count-words", "count-long", "count-long-with-s", "append-word", "replace-word",
+        "replace-all-with-s",
+    }  # fmt: skip
+    assert not IngresBenchmark().published().sampled_operations
 
 
 def test_a_quotient_of_two_operations_is_no_time() -> None:

@@ -16,6 +16,7 @@ from loadstone.record.model import BELIEVED, CellResult
 from loadstone.statistics.arithmetic import less, over, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
+from loadstone.statistics.time_budget import wilson
 
 PERCENT, FACTOR, TIME = "%", "factor", "time"
 MEASURES = {"gain": PERCENT, "loss": PERCENT, "ratio": FACTOR, "saved": TIME, "sampled": TIME}
@@ -157,17 +158,25 @@ def _as(kind: str, ratio: Estimate) -> Estimate:
 
 
 def _sampled(column: Mapping[str, Any], figure: CellSummary, source: Source) -> DerivedCell:
-    """A multiple of the time in some functions, as the sampler of a time budget saw them."""
+    """A multiple of the time in some functions, as the sampler of a time budget saw them, with the
+    interval that the number of its samples leaves; 0 where it saw none of them."""
     results = (r for r in source.summary.run.results if r.cell.key == figure.cell.key)
     result: CellResult | None = next(results, None)
     budget = result.budget if result else None
     if budget is None or not budget.statements:
         return DerivedCell(unknown=NO_BUDGET if budget is None else NOT_SAMPLED)
     patterns = column.get("functions") or ()
-    seen = sum(
-        part.samples
-        for part in budget.parts
-        if any(re.match(pattern, part.function) for pattern in patterns)
-    )
-    time = Estimate(seen * budget.period_ns / budget.statements)
+    seen = unnamed = 0
+    for part in budget.parts:
+        if any(re.match(pattern, part.function) for pattern in patterns):
+            seen += part.samples
+        elif not part.function:
+            unnamed += part.samples
+    samples = sum(part.samples for part in budget.parts)
+    if not samples:
+        return DerivedCell(unknown=NOT_SAMPLED)
+    each_ns = budget.period_ns / budget.statements
+    # Functions that kept no name may all be among them.
+    low, high = wilson(seen, samples)[0], wilson(seen + unnamed, samples)[1]
+    time = Estimate(seen * each_ns, low * samples * each_ns, high * samples * each_ns)
     return DerivedCell(today=scaled(time, float(column.get("factor", 1.0))))

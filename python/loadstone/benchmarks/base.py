@@ -94,6 +94,18 @@ class Published:
     systems: Mapping[str, str] = field(default_factory=dict)
     """System -> what it was (machine, memory, disk), as the paper says."""
 
+    @property
+    def sampled_operations(self) -> frozenset[str]:
+        """Those of rows with a sampled time, beside which today's sampler has enough to say."""
+        return frozenset(
+            operation.partition("@")[0]
+            for table in self.tables
+            for column in table.derived
+            if column.kind == "sampled"
+            for label, operation, _ in table.rows
+            if operation is not None and label in column.printed
+        )
+
 
 class ProgramDatabase(Protocol):
     """The database that a client program makes and asks: a frozen value, equal to one of equal

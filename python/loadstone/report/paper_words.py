@@ -159,7 +159,9 @@ def _derived_today(one: DerivedCell, head: DerivedHeading) -> str:
         return one.unknown
     written = duration if head.measure == TIME else digits
     if value.low is None or value.high is None:
-        return written(value.value) if head.kind == "sampled" else f"{GUESS}{written(value.value)}"
+        return f"{GUESS}{written(value.value)}"
+    if head.kind == "sampled" and not value.value:
+        return f"none seen, at most {written(value.high)}"
     return f"{written(value.value)} ({written(value.low)} … {written(value.high)})"
 
 

@@ -10,7 +10,7 @@ take a thousand times the statement.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadstone import _core
@@ -39,6 +39,9 @@ CELL_NS = 1_100_000_000
 of short statements takes no longer than one of long ones."""
 CELL_NS_MOST = 4_000_000_000
 """For so long blocks are taken where there are not enough for an interval yet."""
+TABLED_SAMPLES = 100
+"""The sampler's samples of an operation whose sampled time stands in a paper's table: a share of a
+fifth is known to 8 points then. Blocks grow for them, within `CELL_NS_MOST`."""
 PART_NS = 50_000_000
 """A statement is watched for about this time in a block: 160 samples in all."""
 PART_SAMPLES_MAX = 600
@@ -90,14 +93,22 @@ class _Gathered:
     """Blocks."""
     room: float = ROOM_FIRST
     """Of the samples that a block takes at most: so many has the next one."""
+    wanted: int = 0
+    """The sampler's samples that it shall have, all blocks together."""
 
     @property
     def is_open(self) -> bool:
         """Whether a further block is taken: the first always is."""
         if self.failed is not None:
             return False
-        end_ns = CELL_NS_MOST if self.taken < BLOCKS_LEAST else CELL_NS
-        return self.spent_ns + self.last_ns <= end_ns
+        longer = self.taken < BLOCKS_LEAST or self._wants_more
+        return self.spent_ns + self.last_ns <= (CELL_NS_MOST if longer else CELL_NS)
+
+    @property
+    def _wants_more(self) -> bool:
+        """Whether blocks like those so far would see too little."""
+        seen = sum(count.samples for one in self.profiled for count in one.counts)
+        return seen * BLOCKS < self.wanted * self.taken
 
     def ended(self, block_ns: int) -> None:
         """A block took this time: the next one has as many samples as fit into its part of what is
@@ -105,8 +116,9 @@ class _Gathered:
         self.spent_ns += block_ns
         self.last_ns = block_ns
         self.taken += 1
-        part_ns = max(CELL_NS * FILLED - self.spent_ns, 0) / max(BLOCKS - self.taken, 1)
-        self.room = min(1.0, self.room * part_ns / max(block_ns, 1))
+        cell_ns = CELL_NS_MOST if self._wants_more else CELL_NS
+        part_ns = max(cell_ns * FILLED - self.spent_ns, 0) / max(BLOCKS - self.taken, 1)
+        self.room = min(cell_ns / CELL_NS, self.room * part_ns / max(block_ns, 1))
 
     def add(self, block: int, kind: str, outcome: Outcome, compared: int) -> None:
         """Add what was measured in a block. Of a statement's samples so many are compared, with the
@@ -127,11 +139,17 @@ class _Gathered:
 
 
 def taken_budgets(
-    executor: Executor, seed: int, typical_ns: Mapping[Cell, float]
+    executor: Executor,
+    seed: int,
+    typical_ns: Mapping[Cell, float],
+    tabled: Container[str] = (),
 ) -> Mapping[Cell, Taken]:
-    """Take the blocks of these cells, whose median times are known."""
+    """Take the blocks of these cells, whose median times are known; `tabled` are the operations
+    whose sampled times stand in a paper's table."""
     cells = list(typical_ns)
-    found = {cell: _Gathered() for cell in cells}
+    found = {
+        cell: _Gathered(wanted=TABLED_SAMPLES if cell.operation in tabled else 0) for cell in cells
+    }
     for block, order in enumerate(_core.schedule(seed, len(cells), BLOCKS) if cells else ()):
         for cell in (cells[place] for place in order):
             gathered = found[cell]

@@ -7,7 +7,7 @@ several operations that are compared, as the rungs of a ladder.
     request plans, in one separate pass; judge every cell by the limits
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -127,7 +127,9 @@ class InterleavedGroup:
         *,
         one_session: bool = False,
         first_scale: bool = True,
+        tabled: Collection[str] = (),
     ) -> None:
+        """`tabled` are the operations whose sampled times stand in a paper's table."""
         self.opened = [OpenCell(cell) for cell in cells]
         for item in self.opened:
             if item.cell.gap:
@@ -142,6 +144,7 @@ class InterleavedGroup:
         self._executor = executor
         self._conditions = conditions
         self._clock_ns = clock_ns
+        self._tabled = tabled
         self._one_session = one_session
         # In a preset the other scales serve the growth curves: what is alike there may stay so.
         self._repeats = first_scale or plan.repeat_s >= REFORK_S
@@ -181,7 +184,8 @@ class InterleavedGroup:
             cell: _core.interval_of_median([float(one.elapsed_ns) for one in item.samples])[0]
             for cell, item in items.items()
         }
-        for cell, found in taken_budgets(self._executor, self._seed, typical_ns).items():
+        taken = taken_budgets(self._executor, self._seed, typical_ns, self._tabled)
+        for cell, found in taken.items():
             items[cell].budget = found.budget
             items[cell].add(found.outcome)
 

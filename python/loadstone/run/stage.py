@@ -62,6 +62,7 @@ class Stage:
         )
         self._groups = 0
         self._one_session = benchmark.one_session
+        self._tabled = benchmark.published().sampled_operations
         self._conditions = conditions
         self._doors = StudyDoors(
             time, self._executor.admit, listener.on_effects, recorder.decisions
@@ -124,6 +125,7 @@ class Stage:
         group = kind(
             self._plan, cells, seed, self._executor, self._conditions, self._clock_ns,
             one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],
+            tabled=self._tabled,
         )  # fmt: skip
         return group.measure()
 
