@@ -1,6 +1,7 @@
 """`explained` is said only of a real switch that was read back, with the same plan, right answers,
 and an effect beyond the threshold; everything less is `consistent with`, or nothing."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -154,6 +155,7 @@ SILENT = {
     "the other is disturbed": pair(side(4.0, status="disturbed")),
     "a wrong answer": pair(side(4.0, right=False)),
     "a single sample": pair(Side(4.0, samples=1)),
+    "it may be chance": pair(side(9.0, scatter=(0.5, 1.3))),
     "a second term differs": replace(
         pair(), terms=(*pair().terms, Term(OTHER, "isolation", None, "snapshot"))
     ),
@@ -167,6 +169,13 @@ SILENT = {
 @pytest.mark.parametrize("run", SILENT.values(), ids=SILENT.keys())
 def test_the_base_of_a_switch_says_nothing(run: Run) -> None:
     assert not [each for each in found_by(switched.find, run) if each.variant == BASE]
+
+
+def test_two_engines_that_differ_in_one_term_differ_in_more_than_that() -> None:
+    run = pair(side(10.0))
+    durability = [Term(FAST, "durability", "none", "none")]
+    alike = [Term(FAST, "isolation", None, "serializable")]
+    assert not found_by(switched.find, replace(run, terms=(*run.terms, *durability, *alike)))
 
 
 LEADER, SLOWED = "sqlite", "sqlite?durability=full"
@@ -240,6 +249,20 @@ def test_a_study_whose_switch_does_nothing_has_no_finding(monkeypatch) -> None:
     assert "min-heap" not in by_operation(study_fixture.record())
 
 
+@pytest.mark.parametrize(
+    ("plan", "doubt"),
+    [("index scan (cost=0..99)", "the plan changes with it."), ("", "the engine shows no plan.")],
+)
+def test_a_study_does_not_explain_by_another_plan_or_none(plan: str, doubt: str) -> None:
+    made_plan = study_fixture.plan()
+    assert made_plan.study is not None
+    variant = next(c.variant for c in made_plan.study.combinations if c.flipped == ("durability",))
+    result = study_fixture.result(made_plan, "min-heap", variant, ("durability",))
+    other = replace(result, statements=(StatementText(0, "SELECT", plan),))
+    run = study_fixture.record({("min-heap", variant): other})
+    assert grade_of(run) == (Grade.CONSISTENT, doubt)
+
+
 @pytest.mark.parametrize("status", ["invalid", "disturbed", "failed"])
 def test_a_study_explains_by_cells_in_order_only(status: str) -> None:
     made_plan = study_fixture.plan()
@@ -271,6 +294,55 @@ def test_a_switch_of_a_study_that_changes_another_property_names_it() -> None:
     found = found_by(studied.find, replace(run, terms=(*run.terms, *promises)))
     one = next(each for each in found if each.operation == "min-heap")
     assert one.terms == ("durability=none isolation: none, not full",)
+
+
+def beside(value: Callable[[frozenset[str]], str], *, key: str = "setting.sync") -> Run:
+    """A term of each combination, by what is turned in it."""
+    run = study_fixture.record()
+    assert run.plan.study is not None
+    terms = tuple(
+        Term(each.variant, key, None, value(frozenset(each.flipped)))
+        for each in run.plan.study.combinations
+    )
+    return replace(run, terms=(*run.terms, *terms))
+
+
+def of_two(turned: frozenset[str]) -> str:
+    """As SQLite's `synchronous`: off where nothing is durable, else as another switch needs it."""
+    return "off" if "durability" in turned else "extra" if "cache" in turned else "full"
+
+
+@pytest.mark.parametrize("key", ["setting.sync", "isolation"])
+def test_what_two_switches_set_is_named_with_both_and_forbids_no_cause(key: str) -> None:
+    run = beside(of_two, key=key)
+    assert grade_of(run) == (Grade.EXPLAINED, "")
+    name = key.removeprefix("setting.")
+    (one,) = (each for each in found_by(studied.find, run) if each.operation == "min-heap")
+    assert one.terms == (f"durability=none {name}: off, not full (cache sets it, too)",)
+
+
+def test_what_two_switches_set_is_not_named_with_a_switch_that_leaves_it() -> None:
+    """Of a setting that takes both of them, each alone changes nothing."""
+    run = beside(lambda turned: "on" if {"cache", "durability"} <= turned else "off")
+    (one,) = (each for each in found_by(studied.find, run) if each.operation == "min-heap")
+    assert (one.kind, one.grade, one.terms) == ("durability", Grade.EXPLAINED, ())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda turned: str(len(turned)),
+        lambda turned: min(turned) if turned else "",
+    ],
+    ids=["all of them", "the first of them"],
+)
+def test_what_no_switch_and_no_two_decide_forbids_a_cause(
+    value: Callable[[frozenset[str]], str],
+) -> None:
+    assert grade_of(beside(value)) == (
+        Grade.CONSISTENT,
+        "sync changes, too, and no one switch or two decide it.",
+    )
 
 
 def grade_of(run: Run) -> tuple[Grade, str]:

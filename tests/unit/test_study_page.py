@@ -162,7 +162,7 @@ def test_terms_are_read_back_from_every_combination() -> None:
         (one.base, (one.other,)) for one in terms.switches
     ]
     assert {(one.read, one.of) for one in terms.switches} == {(combinations, combinations)}
-    assert [(one.key, one.follows) for one in terms.changing] == [("fsync", "durability")]
+    assert [(one.key, one.follows) for one in terms.changing] == [("fsync", ("durability",))]
     assert [one.key for one in terms.same] == ["version"]
     disobeyed = [Term(one.variant, one.key, one.asked, "full") if one.key == "durability" else one
                  for one in run.terms]  # fmt: skip

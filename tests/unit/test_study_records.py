@@ -27,9 +27,8 @@ from loadstone.report.html import HtmlReport
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ENGINES = ("duckdb", "lode", "postgresql", "sqlite")
-EXPLAINED = {"duckdb": 1, "lode": 3, "postgresql": 0, "sqlite": 0}
-"""Findings of each. PostgreSQL's strongest switches change the plan; SQLite's journal changes what
-`synchronous` is, besides its durability."""
+EXPLAINED = {"duckdb": 1, "lode": 3, "postgresql": 0, "sqlite": 1}
+"""Findings of each. PostgreSQL's strongest switches change the plan."""
 PAGE_BYTES_MAX = 2 << 20
 STRONGEST = {
     "duckdb": {
@@ -111,6 +110,17 @@ def test_what_is_called_explained_holds_all_that_the_grade_claims(engine: str, r
         assert operation.effects.blocks >= PROCESSES_MIN
         reach = reach_of(operation.noise)
         assert reach is not None and max(effect.alone.value, 1 / effect.alone.value) > reach
+
+
+def test_what_sqlite_s_journal_and_durability_both_set_follows_from_the_two(runs) -> None:
+    synchronous = next(
+        one for one in study_terms(runs["sqlite"]).changing if one.key == "synchronous"
+    )
+    assert synchronous.follows == ("durability", "journal")
+    changed = {key: one for key, one in synchronous.alone.items() if one != synchronous.base}
+    assert changed == {"durability": "OFF", "journal": "EXTRA"}
+    (found,) = learned(summarise(runs["sqlite"])).findings
+    assert found.terms == ("durability=none synchronous: OFF, not FULL (journal sets it, too)",)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

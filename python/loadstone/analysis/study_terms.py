@@ -3,11 +3,15 @@ be one and the same in all combinations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
 from loadstone.plan.study import Study
 from loadstone.record.model import Run, Term
+
+DECIDING_MAX = 2
+"""Of more tactics, some would fit by chance: a study measures few combinations of each three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,12 @@ class OtherTerm:
     others: tuple[str | None, ...]
     is_setting: bool
     """Whether the key is a setting of the engine, and no property that it has by several."""
-    follows: str
-    """The tactic with which it changes, and only with it; empty where it changes otherwise."""
+    follows: tuple[str, ...]
+    """The tactic, or the two, that decide its value: combinations that have these alike have it
+    alike. SQLite's `synchronous` is set by `durability`, and is another with another `journal`.
+    Empty where it changes otherwise."""
+    alone: Mapping[str, str | None]
+    """Switch -> its value where that one alone is turned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,7 @@ def study_terms(run: Run) -> StudyTerms:
     if study is None:
         return StudyTerms("", (), (), ())
     reported: dict[str, dict[str, Term]] = {}
-    combinations = all_combinations(study, run.decisions)
-    flipped = {each.variant: each.flipped for each in combinations}
+    flipped = {each.variant: each.flipped for each in all_combinations(study, run.decisions)}
     for term in run.terms:
         if term.variant in flipped:
             reported.setdefault(term.key, {})[term.variant] = term
@@ -112,22 +119,35 @@ def _other(
         for name, term in values.items()
         if term.read_back != at_base and key not in MEASURED_KEYS
     }
-    others = tuple(dict.fromkeys(away.values()))
-    follows = next(
-        (
-            tactic
-            for tactic, keys in _keys(study).items()
-            if away.keys() == {name for name in values if keys.intersection(flipped[name])}
-        ),
-        "",
-    )
     return OtherTerm(
         key.removeprefix(SETTING),
         at_base,
-        others,
+        tuple(dict.fromkeys(away.values())),
         is_setting=key.startswith(SETTING),
-        follows=follows if away else "",
+        follows=_deciding(values, study, flipped) if away else (),
+        alone={
+            flipped[name][0]: term.read_back
+            for name, term in values.items()
+            if len(flipped[name]) == 1
+        },
     )
+
+
+def _deciding(
+    values: Mapping[str, Term], study: Study, flipped: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """The fewest tactics that decide a term's value, two at most; empty without such."""
+    tactics = _keys(study)
+    for count in range(1, DECIDING_MAX + 1):
+        for chosen in combinations(tactics, count):
+            keys = frozenset[str]().union(*(tactics[one] for one in chosen))
+            seen: dict[frozenset[str], str | None] = {}
+            if all(
+                term.read_back == seen.setdefault(keys.intersection(flipped[name]), term.read_back)
+                for name, term in values.items()
+            ):
+                return chosen
+    return ()
 
 
 def _keys(study: Study) -> dict[str, set[str]]:

@@ -2,12 +2,14 @@
 
 The strongest switch that is called an effect alone: its whole interval, at the study's confidence,
 excludes 1 and it is beyond the study's threshold (the A/A control's reach included). `explained`
-where, besides, both values read back as asked in all combinations, no other term changes but those
-that follow this switch, the plans are reported and the same, both cells are in order, it holds in
-eight blocks of new processes or more, the operation has an A/A control with an interval, and a
-switch of execution, which moves work and no device, does not save mostly waiting. What follows it
-under another name (durability, of PostgreSQL's synchronous_commit) is what it gives up: the finding
-names it as an unequal term.
+where, besides, both values read back as asked in all combinations, every other term that changes
+follows from one switch or two, the plans are reported and the same, both cells are in order, it
+holds in eight blocks of new processes or more, the operation has an A/A control with an interval,
+and a switch of execution, which moves work and no device, does not save mostly waiting.
+
+What follows it under another name (durability, of PostgreSQL's synchronous_commit) is what it gives
+up, and what it sets together with another switch (synchronous, of SQLite's journal and durability)
+is a part of both: the finding names it as an unequal term.
 
 False where the state of one combination outlives its block.
 """
@@ -22,7 +24,7 @@ from loadstone.analysis.findings.said import said_ratio, said_share
 from loadstone.analysis.findings.spent import waiting_ns
 from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, study_map
 from loadstone.analysis.study_design import all_combinations
-from loadstone.analysis.study_terms import StudyTerms, study_terms
+from loadstone.analysis.study_terms import OtherTerm, StudyTerms, study_terms
 from loadstone.plan.study import Study
 from loadstone.record.model import CellResult
 from loadstone.statistics.paired_part import part_of_difference
@@ -100,14 +102,21 @@ def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> t
 
 
 def _following(effect: SwitchEffect, reported: StudyTerms) -> tuple[str, ...]:
-    """Properties that have another name than the switch, and change with it and only with it."""
+    """Terms that have another name than the switch and another value with it: properties that it
+    decides, and settings that it decides together with another switch."""
     switch = effect.switch
     return tuple(
-        f"{switch.tactic}={switch.other} {each.key}: {' or '.join(map(_or_none, each.others))},"
-        f" not {_or_none(each.base)}"
+        f"{switch.tactic}={switch.other} {each.key}: {_or_none(each.alone[switch.key])},"
+        f" not {_or_none(each.base)}{_together(switch.tactic, each)}"
         for each in reported.changing
-        if each.follows == switch.tactic and not each.is_setting
+        if each.alone.get(switch.key, each.base) != each.base
+        if not each.is_setting or len(each.follows) > 1
     )
+
+
+def _together(tactic: str, term: OtherTerm) -> str:
+    others = [one for one in term.follows if one != tactic]
+    return f" ({others[0]} sets it, too)" if others else ""
 
 
 def _or_none(value: str | None) -> str:
@@ -122,7 +131,7 @@ def _doubt(effect: SwitchEffect, reported: StudyTerms) -> str:
         return "it does not read back as requested in every combination"
     others = [each.key for each in reported.changing if not each.follows]
     if others:
-        return f"{others[0]} changes, too, and with no switch"
+        return f"{others[0]} changes, too, and no one switch or two decide it"
     if effect.same_plan is None:
         return "the engine shows no plan"
     return "" if effect.same_plan else "the plan changes with it"
