@@ -15,17 +15,21 @@ from loadstone.run.budget_blocks import (
     CELL_NS,
     CELL_NS_MOST,
     COMPARED_SAMPLES_MAX,
+    FURTHER_NS,
     LONG,
     PART_NS,
     PART_SAMPLES_MAX,
     PART_WALL_NS,
+    SAMPLES_LEAST,
     TABLED_SAMPLES,
     WARMED_NS_MAX,
+    Typical,
     _Part,
     _sample_ns,
     taken_budgets,
+    typical_of,
 )
-from loadstone.run.executor import Outcome
+from loadstone.run.executor import SAMPLING_SHARE_MAX, Outcome
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,7 @@ from loadstone.run.executor import Outcome
     ],
 )
 def test_a_part_is_short_whatever_goes_with_a_statement(typical_ns, wall_ns, samples) -> None:
-    part = _Part(block=1, seed=7, typical_ns=typical_ns, wall_ns=wall_ns)
+    part = _Part(block=1, seed=7, typical=Typical(typical_ns), wall_ns=wall_ns)
     assert len(part.samples) == samples
     assert len(part.compared) == min(samples, COMPARED_SAMPLES_MAX)
 
@@ -48,8 +52,13 @@ def test_a_part_is_short_whatever_goes_with_a_statement(typical_ns, wall_ns, sam
 class Script:
     """Executes nothing, notes what it should have, and lets the time pass that it would take."""
 
-    def __init__(self, each_ns: float, beside: float = 1) -> None:
-        """A sample takes so many times its statement, with all that goes with it."""
+    def __init__(self, each_ns: float, beside: float = 1, seen_every: float = 0.1) -> None:
+        """A sample takes so many times its statement, with all that goes with it; the sampler finds
+        it at work in every so manieth, of slow ones several times."""
+        self.seen_every = seen_every
+        self.watched = 0
+        self.shares: set[float] = set()
+        self.checks: list[int] = []
         self.each_ns = each_ns
         self.beside = beside
         self.now_ns = 0
@@ -69,10 +78,14 @@ class Script:
     def _samples(self, ordinals, number):
         return [Sample(each, number, 0, each, int(self.each_ns)) for each in ordinals]
 
-    def watch(self, cell, ordinals, number, frequency_hz, *, warm, checked):
+    def watch(self, cell, ordinals, number, frequency_hz, share_max, *, warm, checked):
         self._passed(WATCHED, len(ordinals))
+        self.shares.add(share_max)
+        self.checks.append(checked)
+        before, self.watched = self.watched, self.watched + len(ordinals)
+        seen = int(self.watched // self.seen_every - before // self.seen_every)
         samples = self._samples(ordinals, number)
-        return Outcome(samples=samples, profiled=profiled(len(ordinals), (), None))
+        return Outcome(samples=samples, profiled=profiled(len(ordinals), (seen,), None))
 
     def climb(self, cell, ordinals, number, rungs):
         self._passed("rungs", len(ordinals) * len(rungs))
@@ -91,11 +104,11 @@ def profiled(statements: int, samples: tuple[int, ...], sampled_ns: int | None) 
     return Profiled(result, "all", "", 1_000, sampled_ns, 1_000, 0, 1, 0, counts, ())
 
 
-def taken(each_ns, monkeypatch, beside=1):
-    script = Script(each_ns, beside)
+def taken(each_ns, monkeypatch, beside=1, seen_every=0.1, busy=1.0):
+    script = Script(each_ns, beside, seen_every)
     monkeypatch.setattr(budget_blocks._core, "clock_ns", lambda: script.now_ns)
     cell = Cell("select", "a", 1000, "warm", 10)
-    found = taken_budgets(script, 7, {cell: each_ns})[cell]
+    found = taken_budgets(script, 7, {cell: Typical(each_ns, busy)})[cell]
     return script, found.budget
 
 
@@ -122,19 +135,11 @@ def test_as_many_are_compared_with_the_sampler_as_without(monkeypatch) -> None:
 
 
 def seen_of(each_ns, monkeypatch, tabled, seen=1):
-    """The samples and the time of a cell, of which each watched statement gives so many."""
-    script = Script(each_ns)
+    """The samples and the time of a cell, of which ten watched statements give so many."""
+    script = Script(each_ns, seen_every=10 / seen)
     monkeypatch.setattr(budget_blocks._core, "clock_ns", lambda: script.now_ns)
-
-    def watch(cell, ordinals, number, frequency_hz, *, warm, checked):
-        script._passed(WATCHED, len(ordinals))
-        samples = script._samples(ordinals, number)
-        found = (seen * len(ordinals) // 10,) if seen else ()
-        return Outcome(samples=samples, profiled=profiled(len(ordinals), found, None))
-
-    monkeypatch.setattr(script, "watch", watch)
     cell = Cell("select", "a", 1000, "warm", 10)
-    budget = taken_budgets(script, 7, {cell: each_ns}, tabled)[cell].budget
+    budget = taken_budgets(script, 7, {cell: Typical(each_ns)}, tabled)[cell].budget
     return sum(part.samples for part in budget.parts), script.now_ns
 
 
@@ -180,3 +185,53 @@ def test_the_slowest_statement_is_watched_once_and_says_why_no_more(monkeypatch)
 )
 def test_a_sample_stands_for_its_part_of_what_the_sampler_counted(found, ns) -> None:
     assert _sample_ns(found) == ns
+
+
+def test_an_update_that_the_sampler_saw_too_seldom_is_watched_further(monkeypatch) -> None:
+    """3 ms of which 0.5 ms are work, and 9 ms to take each back: one in twenty has a sample."""
+    script, budget = taken(3e6, monkeypatch, beside=4, seen_every=20)
+    seen = sum(part.samples for part in budget.parts)
+    assert seen >= SAMPLES_LEAST
+    assert {block.block for block in budget.blocks} == set(range(BLOCKS)), "no further one compared"
+    further = script.checks[BLOCKS:]
+    assert further and set(further) == {0}, "to read a relation back takes longer than all of it"
+    assert script.done[-len(further) :] == [(WATCHED, script.done[-1][1])] * len(further)
+    assert budget.statements == script.watched
+
+
+@pytest.mark.parametrize(
+    ("each_ns", "beside", "seen_every"),
+    [(1e6, 1, 0.1), (3e6, 4, 10**9)],
+    ids=["seen often enough", "never seen"],
+)
+def test_a_cell_is_watched_further_no_longer_than_its_time(
+    each_ns, beside, seen_every, monkeypatch
+) -> None:
+    script, _ = taken(each_ns, monkeypatch, beside, seen_every)
+    own_ns = sum(n for _, n in script.done[: -len(script.checks[BLOCKS:]) or None])
+    assert len(script.checks) == BLOCKS if seen_every < 1 else len(script.checks) > BLOCKS
+    assert script.now_ns - own_ns * each_ns * beside <= FURTHER_NS
+
+
+def test_what_the_sampler_cannot_see_is_not_watched_further(monkeypatch) -> None:
+    monkeypatch.setattr(budget_blocks, "NOTHING", "all")
+    script, _ = taken(3e6, monkeypatch, beside=4, seen_every=10**9)
+    assert len(script.checks) == BLOCKS
+
+
+@pytest.mark.parametrize(("busy", "times"), [(1.0, 1), (0.6, 1), (0.3, 2), (0.1, 8), (0.0, 8)])
+def test_a_statement_that_waits_is_sampled_more_often(busy, times, monkeypatch) -> None:
+    script, _ = taken(1e6, monkeypatch, busy=busy)
+    assert script.shares == {SAMPLING_SHARE_MAX * times}
+
+
+@pytest.mark.parametrize(
+    ("client_ns", "server_ns", "busy"),
+    [(100_000, None, 0.1), (100_000, 300_000, 0.4), (None, 300_000, 1.0)],
+)
+def test_a_cell_is_as_busy_as_client_and_server_together(client_ns, server_ns, busy) -> None:
+    samples = [
+        Sample(each, 0, 0, each, 1_000_000, client_cpu_ns=client_ns, server_cpu_ns=server_ns)
+        for each in range(3)
+    ]
+    assert typical_of(samples) == Typical(1e6, pytest.approx(busy))

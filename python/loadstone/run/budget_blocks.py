@@ -4,6 +4,8 @@ rungs of its ladder of statements.
     a block = each variant once, in a random order; of each a warm-up, and in a random order:
               its statement, its statement with the sampler, the rungs of its ladder
 
+    where these found a statement at work too seldom: more of it with the sampler, and nothing else
+
 So the sampler's cost, and each rung beyond the one below, is a contrast within a block. The cell's
 own blocks checked every answer; here one of each part is checked, since to read a relation back may
 take a thousand times the statement.
@@ -12,6 +14,7 @@ take a thousand times the statement.
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log2
 
 from loadstone import _core
 from loadstone.plan.plan import Cell
@@ -27,7 +30,8 @@ from loadstone.record.budget import (
     BudgetThread,
     BudgetTimer,
 )
-from loadstone.run.executor import Executor, Outcome
+from loadstone.record.model import Sample
+from loadstone.run.executor import SAMPLING_SHARE_MAX, Executor, Outcome
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 
 BLOCKS = 8
@@ -65,6 +69,15 @@ ANSWERS_CHECKED = 1
 """Of a part."""
 FREQUENCY_HZ = 997
 """Of the sampler, at most: the worker takes as many as cost a small share of the time there."""
+DENSER_MOST = 8
+"""A statement that mostly waits loses less of its time to as many samples a second of CPU time: so
+many times as many at most, in powers of two, since another rate begins with a new sampler."""
+SAMPLES_LEAST = 8
+"""Of a cell. An update is taken back after each time, outside the clock, which may take a hundred
+times as long: of the ten that a cell's time had room for, most had no sample at all."""
+FURTHER_NS = 2_000_000_000
+"""A cell's time for more of them."""
+FURTHER_BLOCKS = 4
 RUNGS = "rungs"
 FUNCTIONS_MAX = 100
 """Those of a cell that keep their names in the record: further ones were seen once or twice."""
@@ -95,6 +108,17 @@ class _Gathered:
     """Of the samples that a block takes at most: so many has the next one."""
     wanted: int = 0
     """The sampler's samples that it shall have, all blocks together."""
+    watched_ns: float = 0.0
+    """A statement with the sampler, and all that goes with it, took so long in the last block."""
+    further_ns: int = 0
+
+    @property
+    def wants_samples(self) -> bool:
+        """Whether the sampler, which sees something, found the statement at work too seldom."""
+        if self.failed is not None or not self.profiled or self.profiled[0].sampled == NOTHING:
+            return False
+        seen = sum(count.samples for one in self.profiled for count in one.counts)
+        return seen < SAMPLES_LEAST and self.further_ns + self.watched_ns <= FURTHER_NS
 
     @property
     def is_open(self) -> bool:
@@ -131,22 +155,42 @@ class _Gathered:
                 self.reasons[each.rung] = each.reason
             else:
                 self.blocks.append(_block(block, each.rung, each.elapsed_ns))
-        if outcome.samples:
+        if outcome.samples and compared:
             times = [sample.elapsed_ns for sample in outcome.samples[:compared]]
             self.blocks.append(_block(block, kind, times))
         if outcome.profiled is not None:
             self.profiled.append(outcome.profiled)
 
 
+@dataclass(frozen=True, slots=True)
+class Typical:
+    """What is known of a cell before: the median time of its statement, and the share of it in
+    which a CPU worked on it."""
+
+    elapsed_ns: float
+    busy: float = 1.0
+
+
+def typical_of(samples: Sequence[Sample]) -> Typical:
+    """Of a cell's own samples, of which there is one at least."""
+    shares = [
+        (one.client_cpu_ns + (one.server_cpu_ns or 0)) / max(one.elapsed_ns, 1)
+        for one in samples
+        if one.client_cpu_ns is not None
+    ]
+    elapsed_ns = _core.interval_of_median([float(one.elapsed_ns) for one in samples])[0]
+    return Typical(elapsed_ns, _core.interval_of_median(shares)[0] if shares else 1.0)
+
+
 def taken_budgets(
     executor: Executor,
     seed: int,
-    typical_ns: Mapping[Cell, float],
+    typical: Mapping[Cell, Typical],
     tabled: Container[str] = (),
 ) -> Mapping[Cell, Taken]:
-    """Take the blocks of these cells, whose median times are known; `tabled` are the operations
-    whose sampled times stand in a paper's table."""
-    cells = list(typical_ns)
+    """Take the blocks of these cells; `tabled` are the operations whose sampled times stand in a
+    paper's table."""
+    cells = list(typical)
     found = {
         cell: _Gathered(wanted=TABLED_SAMPLES if cell.operation in tabled else 0) for cell in cells
     }
@@ -155,9 +199,13 @@ def taken_budgets(
             gathered = found[cell]
             if gathered.is_open:
                 begun_ns = _core.clock_ns()
-                part = _Part(block, seed, typical_ns[cell], gathered.room)
+                part = _Part(block, seed, typical[cell], gathered.room)
                 _part(executor, cell, part, gathered)
                 gathered.ended(_core.clock_ns() - begun_ns)
+    for block in range(BLOCKS, BLOCKS + FURTHER_BLOCKS):
+        for cell, gathered in found.items():
+            if typical[cell].elapsed_ns <= ALONE_NS and gathered.wants_samples:
+                _further(executor, cell, _Part(block, seed, typical[cell]), gathered)
     return {cell: _taken(executor, cell, gathered) for cell, gathered in found.items()}
 
 
@@ -167,7 +215,7 @@ class _Part:
 
     block: int
     seed: int
-    typical_ns: float
+    typical: Typical
     room: float = 1.0
     wall_ns: float = 0.0
     """The time of a statement with all that goes with it; 0: as long as itself."""
@@ -176,13 +224,20 @@ class _Part:
     def samples(self) -> range:
         """Those of the statement with the sampler."""
         most = PART_WALL_NS // max(self.wall_ns, 1)
-        within = PART_NS // max(self.typical_ns, 1)
+        within = PART_NS // max(self.typical.elapsed_ns, 1)
         return range(int(max(1, self.room * min(PART_SAMPLES_MAX, within, most))))
 
     @property
     def compared(self) -> range:
         """Those without it, of each rung, and of the warm-up."""
         return self.samples[: int(max(1, self.room * COMPARED_SAMPLES_MAX))]
+
+    @property
+    def share_max(self) -> float:
+        """The share of a CPU that samples may cost: as much of the statement's time in all cases,
+        within `DENSER_MOST`."""
+        denser = 1 / max(self.typical.busy, 1 / DENSER_MOST)
+        return SAMPLING_SHARE_MAX * float(1 << int(log2(max(denser, 1))))
 
     def shuffled(self, names: Sequence[str]) -> list[str]:
         """In this block's order."""
@@ -193,12 +248,12 @@ class _Part:
 def _part(executor: Executor, cell: Cell, part: _Part, gathered: _Gathered) -> None:
     """One variant's part of a block; the first of it warms up."""
     rungs = [rung for rung in executor.rungs(cell) if rung not in gathered.reasons]
-    if part.typical_ns > ALONE_NS:
+    if part.typical.elapsed_ns > ALONE_NS:
         gathered.reasons.update(dict.fromkeys(rungs, LONG))
         kinds = [WATCHED]
     else:
         kinds = part.shuffled([UNWATCHED, WATCHED, *([RUNGS] if rungs else [])])
-    if part.typical_ns < WARMED_NS_MAX:
+    if part.typical.elapsed_ns < WARMED_NS_MAX:
         begun_ns = _core.clock_ns()
         outcome = executor.take(cell, part.compared, part.block, warm=True, checked=0)
         part.wall_ns = (_core.clock_ns() - begun_ns) / len(part.compared)
@@ -206,14 +261,19 @@ def _part(executor: Executor, cell: Cell, part: _Part, gathered: _Gathered) -> N
             gathered.failed = outcome
             return
     for kind in kinds:
-        outcome = _measured(executor, cell, part, kind, part.shuffled(rungs))
+        outcome = _measured(executor, cell, part, kind, part.shuffled(rungs), gathered)
         gathered.add(part.block, kind, outcome, len(part.compared))
         if outcome.status != "ok":
             return
 
 
 def _measured(
-    executor: Executor, cell: Cell, part: _Part, kind: str, rungs: Sequence[str]
+    executor: Executor,
+    cell: Cell,
+    part: _Part,
+    kind: str,
+    rungs: Sequence[str],
+    gathered: _Gathered,
 ) -> Outcome:
     """The steps of a part, one after the other."""
     checked = ANSWERS_CHECKED
@@ -221,8 +281,28 @@ def _measured(
         return executor.climb(cell, part.compared, part.block, rungs)
     if kind == UNWATCHED:
         return executor.take(cell, part.compared, part.block, warm=True, checked=checked)
-    samples, block = part.samples, part.block
-    return executor.watch(cell, samples, block, FREQUENCY_HZ, warm=True, checked=checked)
+    return _watched(executor, cell, part, part.samples, checked, gathered)
+
+
+def _watched(
+    executor: Executor, cell: Cell, part: _Part, samples: range, checked: int, gathered: _Gathered
+) -> Outcome:
+    begun_ns = _core.clock_ns()
+    outcome = executor.watch(
+        cell, samples, part.block, FREQUENCY_HZ, part.share_max, warm=True, checked=checked
+    )
+    gathered.watched_ns = (_core.clock_ns() - begun_ns) / len(samples)
+    return outcome
+
+
+def _further(executor: Executor, cell: Cell, part: _Part, gathered: _Gathered) -> None:
+    """The statement with the sampler alone, for a part of the cell's time for that. Compared with
+    nothing, since the other parts were measured in other blocks."""
+    begun_ns = _core.clock_ns()
+    within = FURTHER_NS / FURTHER_BLOCKS // max(gathered.watched_ns, 1)
+    samples = range(int(max(1, min(PART_SAMPLES_MAX, within))))
+    gathered.add(part.block, WATCHED, _watched(executor, cell, part, samples, 0, gathered), 0)
+    gathered.further_ns += _core.clock_ns() - begun_ns
 
 
 def _block(block: int, rung: str, elapsed_ns: Sequence[int]) -> BudgetBlock:

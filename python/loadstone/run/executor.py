@@ -188,17 +188,18 @@ class Executor:
         ordinals: range,
         number: int,
         frequency_hz: int,
+        share_max: float = SAMPLING_SHARE_MAX,
         *,
         warm: bool,
         checked: int | None = None,
     ) -> Outcome:
         """As `take`, of a warm or hot cell, with the sampler beside it: at most so many times a
-        second."""
+        second, and for such a share of a CPU."""
         worker = self._begin(cell)
         block = self._blocks.of(cell, ordinals, number, warm=warm, checked=checked)
         try:
             worker.become(cell.variant)
-            profiled = worker.ask(messages.Profile(block, frequency_hz, SAMPLING_SHARE_MAX))
+            profiled = worker.ask(messages.Profile(block, frequency_hz, share_max))
         except LoadstoneError as error:
             return self._failure(worker, error)
         return replace(self._taken(worker, profiled.result), profiled=profiled)

@@ -36,7 +36,7 @@ from loadstone.record.model import (
     StatementText,
 )
 from loadstone.record.writer import now
-from loadstone.run.budget_blocks import taken_budgets
+from loadstone.run.budget_blocks import taken_budgets, typical_of
 from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
@@ -180,11 +180,8 @@ class InterleavedGroup:
             for item in self._right()
             if item.samples and has_budget(self._plan, item.cell)
         }
-        typical_ns = {
-            cell: _core.interval_of_median([float(one.elapsed_ns) for one in item.samples])[0]
-            for cell, item in items.items()
-        }
-        taken = taken_budgets(self._executor, self._seed, typical_ns, self._tabled)
+        typical = {cell: typical_of(item.samples) for cell, item in items.items()}
+        taken = taken_budgets(self._executor, self._seed, typical, self._tabled)
         for cell, found in taken.items():
             items[cell].budget = found.budget
             items[cell].add(found.outcome)
