@@ -20,6 +20,7 @@ from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import (
     Block,
+    Escalation,
     contrasts,
     escalation,
     parts_of,
@@ -42,28 +43,42 @@ long."""
 POINTS = 0.05
 SECONDS = 20
 """Of an operation."""
+Found = tuple[str, list[Estimate], Escalation | None]
+"""An operation's name, its shares' differences, and what would be taken apart."""
 
 
 def count(engines: Sequence[str], operations: Sequence[str] = ()) -> None:
     """Run the studies, and print what was found."""
     all_points: list[float] = []
-    near = reported = beyond = 0
+    near = seen = doubted = reported = beyond = 0
     for engine in engines:
         for name, apart, further in _operations(engine, operations):
             all_points += [abs(one.value) for one in apart]
             largest = max(apart, key=lambda one: abs(one.value))
-            near += abs(largest.value) <= POINTS or further
-            beyond += any(map(_certainly_beyond, apart)) and not further
+            near += abs(largest.value) <= POINTS and further is None
+            seen += further is not None and further.hidden is None
+            doubted += further is not None and further.hidden is not None
+            beyond += any(map(_certainly_beyond, apart)) and further is None
             reported += 1
-            print(f"{engine}, {name}: at most {_points(largest)} points apart"
-                  f"{', taken apart' if further else ''}", flush=True)  # fmt: skip
+            print(f"{engine}, {name}: at most {_points(largest)} points apart{_why(further)}",
+                  flush=True)  # fmt: skip
     if not reported:
         print("no operation has ends far enough apart for shares: too busy a machine?")
         return
-    held = f"{near} of {reported} operations ({near / reported:.0%}); must be 90 %"
-    print(f"shares within 5 points, or taken apart: {held}")
+    held = near + seen + doubted
+    print(f"shares within 5 points, or taken apart: {held} of {reported} operations"
+          f" ({held / reported:.0%}); must be 90 %: {near} within, {seen} taken apart since three act"
+          f" together, {doubted} since their shares are undecided")  # fmt: skip
     print(f"certainly beyond 5 points, and not taken apart: {beyond} of {reported}")
     print(f"a share is {100 * median(all_points):.2f} points off in the median", flush=True)
+
+
+def _why(further: Escalation | None) -> str:
+    if further is None:
+        return ""
+    if further.hidden is None:
+        return ", taken apart: three act together"
+    return f", taken apart: the closure may be {100 * further.hidden:.0f} % of the whole"
 
 
 def _points(apart: Estimate) -> str:
@@ -77,7 +92,7 @@ def _certainly_beyond(apart: Estimate) -> bool:
     return low is not None and high is not None and (low > POINTS or high < -POINTS)
 
 
-def _operations(engine: str, named: Sequence[str]) -> Iterator[tuple[str, list[Estimate], bool]]:
+def _operations(engine: str, named: Sequence[str]) -> Iterator[Found]:
     vary = [word for name in SWITCHES[engine] for word in ("--vary", name)]
     chosen = [word for name in named for word in ("--operation", name)]
     with tempfile.TemporaryDirectory() as folder:
@@ -91,9 +106,9 @@ def _operations(engine: str, named: Sequence[str]) -> Iterator[tuple[str, list[E
         yield from operations_of(read(record), engine)
 
 
-def operations_of(run: Run, engine: str) -> Iterator[tuple[str, list[Estimate], bool]]:
-    """Of each operation that has shares: by how much each differs, and whether the two-ended design
-    alone would have had three switches taken apart."""
+def operations_of(run: Run, engine: str) -> Iterator[Found]:
+    """Of each operation that has shares: by how much each differs, and what the two-ended design
+    alone would have had taken apart."""
     parts, study = parts_of(SWITCHES[engine]), run.plan.study
     if study is None:
         sys.exit("the record holds no study")
@@ -109,7 +124,7 @@ def operations_of(run: Run, engine: str) -> Iterator[tuple[str, list[Estimate], 
             continue  # some combination took too long, or failed
         apart = [found for part in parts if (found := _apart(parts, part, made))]
         if apart:
-            yield name, apart, escalation(parts, ends) is not None
+            yield name, apart, escalation(parts, ends)
 
 
 def _apart(parts: Parts, part: str, made: Sequence[Block]) -> Estimate | None:

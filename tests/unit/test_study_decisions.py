@@ -12,6 +12,7 @@ from loadstone.statistics.study import (
     escalation,
     every,
     grouped,
+    hidden_share,
     opened,
     parts_of,
     prunable,
@@ -71,6 +72,42 @@ def test_a_term_of_three_asks_for_a_full_factorial_of_the_three_largest():
     assert asked is not None and asked.because == ()
     assert list(asked.parts) == ["a", "b", "c"]
     assert set(asked.combinations) == set(factorial(parts_of("abc")))
+
+
+def test_shares_that_the_closure_may_move_by_more_than_five_points_ask_for_it_too():
+    """Nothing of three is there; the noise of few blocks does not tell."""
+    close, loose = found(adding, scatter=0.004), found(adding, scatter=0.05)
+    assert escalation(ABCD, close) is None and hidden_share(close) is None
+    asked = escalation(ABCD, loose)
+    assert asked is not None and asked.because == () and list(asked.parts) == ["a", "b", "c"]
+    assert asked.hidden == hidden_share(loose) > 0.05
+    low, high = loose.hidden.low, loose.hidden.high
+    assert asked.hidden == max(-low, high), "as far as its interval reaches"
+
+
+@pytest.mark.parametrize(("half", "hides"), [(0.049, False), (0.051, True)])
+def test_a_closure_of_five_points_is_the_limit(half, hides):
+    exact = found(adding)
+    around = replace(exact, hidden=Estimate(0.0, -half, half))
+    assert (escalation(ABCD, around) is not None) == hides
+    assert (hidden_share(around) is not None) == hides
+    aside = replace(exact, hidden=Estimate(-half, -half, 0.0))
+    assert (hidden_share(aside) is not None) == hides
+
+
+def test_nothing_hides_where_there_are_no_shares_or_all_combinations_or_two_parts():
+    near = found(lambda chosen: adding(chosen) / 4, scatter=0.05)
+    assert near.hidden is None and escalation(ABCD, near) is None
+    full = found(adding, factorial, scatter=0.05)
+    assert hidden_share(full) is None and escalation(ABCD, full) is None
+    assert found(adding, parts=parts_of("ab"), scatter=0.05).hidden is None
+    few = found(adding, blocks=3, scatter=0.05)
+    assert few.hidden.low is None and escalation(ABCD, few) is None
+
+
+def test_a_closure_that_is_seen_is_the_reason_and_no_doubt():
+    asked = escalation(ABCD, found(of_three, scatter=0.02))
+    assert asked is not None and asked.hidden is None
 
 
 def test_two_means_apart_ask_for_it_even_where_the_closure_is_none():

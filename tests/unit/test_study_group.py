@@ -1,6 +1,7 @@
 """The interleaved group of a study: whole blocks in new processes, and when it stops."""
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -298,6 +299,23 @@ def test_without_time_what_is_called_for_is_said_and_not_done() -> None:
     by_variant = {result.cell.variant: result for result in results}
     found = operation_effects(plan, plan.study, by_variant, decided)
     assert (found.further, len(found.escalate)) == (None, 3)
+
+
+FOUR = ("durability", "parallelism=1,2", "preserve_insertion_order", "optimizer.top_n")
+
+
+@pytest.mark.parametrize(("noise", "asked"), [(0.001, False), (0.1, True)])
+def test_shares_that_noise_leaves_undecided_are_taken_apart(noise: float, asked: bool) -> None:
+    decided: list[Decision] = []
+    plan, _, results = measured(vary=FOUR, decided=decided, noise=noise, seconds=600.0)
+    assert bool(decided) == asked
+    for one in decided:
+        assert (one.kind, one.undone, len(one.tactics)) == (TAKEN_APART, False, 3)
+        assert re.fullmatch(r"the closure may be \d+ % of the whole", one.reason)
+    by_variant = {result.cell.variant: result for result in results}
+    found = operation_effects(plan, plan.study, by_variant, decided)
+    assert (found.hidden is not None) == asked
+    assert (found.further is not None) == asked, "their shares are of all orders"
 
 
 def test_decisions_follow_from_the_record() -> None:

@@ -30,7 +30,14 @@ from loadstone.record.model import CellResult, Run, StatementText
 from loadstone.report import terminal_study
 from loadstone.report.legible import legible_run
 from loadstone.report.study_page import side_of
-from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell, closure_words
+from loadstone.report.study_words import (
+    NOTHING,
+    OTHER_PLAN,
+    UNKNOWN,
+    cell,
+    closure_words,
+    share_words,
+)
 from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
 from loadstone.text.numbers import digits, times
 
@@ -109,6 +116,22 @@ def test_what_three_switches_do_together_calls_for_a_factorial_study(
     assert again.exit_code == 0, again.output
     assert "min-heap" in again.output
     assert "select-1%-heap" not in again.output
+
+
+def test_shares_that_noise_leaves_undecided_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(NOISE, "min-heap", 0.15)
+    run = record()
+    unsteered = replace(run.plan, study=replace(run.plan.study, steered=False))
+    run = replace(run, plan=unsteered)
+    text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
+    assert "min-heap: whether three or more switches act together is undecided" in text
+    assert "select-1%-heap: whether" not in text
+    loose, close = sorted(descents(found(run)), key=lambda one: one.operation.name)
+    reported = closure_words(loose)
+    assert "The shares are undecided: what both ends leave out may be" in reported
+    assert "shares" not in closure_words(close)
+    assert share_words(loose.steps[0]).endswith("), undecided")
+    assert share_words(close.steps[0]).endswith(")")
 
 
 def test_a_run_that_is_no_study_has_no_map() -> None:

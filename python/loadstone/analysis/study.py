@@ -34,6 +34,7 @@ from loadstone.statistics.study import (
     escalation,
     every,
     factorial,
+    hidden_share,
     is_beyond,
     study_effects,
 )
@@ -111,7 +112,8 @@ class StudiedOperation:
     reason: str
     escalate: tuple[str, ...]
     """The tactics that a factorial study should take apart, because interactions of three and more
-    are seen, and the study itself had no time for it; empty where none are."""
+    are seen or may hide in the shares, and the study itself had no time for it; empty where none
+    are."""
     decisions: tuple[Decision, ...] = ()
     """The decisions of its blocks, in order."""
     further: StudyEffects | None = None
@@ -154,6 +156,13 @@ class StudiedOperation:
         seen = [(each, ratio) for each, ratio in ratios
                 if ratio is not None and abs(log(ratio)) > self.effects.threshold]  # fmt: skip
         return sorted(seen, key=lambda pair: -abs(log(pair[1])))
+
+    @property
+    def hidden(self) -> float | None:
+        """The share of the whole that the closure may have, where that alone leaves its shares
+        undecided; None where they are known, there are none, or the closure is called one."""
+        effects = self.effects
+        return None if is_beyond(effects.closure, effects.threshold) else hidden_share(effects)
 
     @property
     def threshold_ratio(self) -> float:

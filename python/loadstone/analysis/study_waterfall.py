@@ -7,7 +7,7 @@ from math import exp, log
 from loadstone.analysis.study import StudiedOperation, StudyMap
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import Interaction, as_ratio, is_beyond, waterfall
+from loadstone.statistics.study import Interaction, as_ratio, is_beyond, is_known, waterfall
 
 CLOSED_WITHIN = 1.1
 """The factor that a closure's interval may reach where the contributions make up the whole."""
@@ -28,6 +28,8 @@ class Contribution:
     after_ms: float
     share: Estimate | None
     """Of the whole; None where the ends are too near to each other for shares."""
+    is_share_known: bool
+    """Whether its interval is as narrow as a study wants."""
     order_range: tuple[float, float] | None
     """Its least and its greatest ratio, over all orders measured; None where there is one only."""
 
@@ -124,6 +126,7 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
                 before_ms=before_ms,
                 after_ms=step.after_ms,
                 share=part.share,
+                is_share_known=part.share is not None and is_known(part.share),
                 order_range=(exp(reach[0].value), exp(reach[1].value)) if reach and apart else None,
             )
         )

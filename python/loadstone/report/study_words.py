@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadstone.analysis.study import StudiedOperation, SwitchEffect, noisiest
 from loadstone.analysis.study_details import Count
-from loadstone.analysis.study_waterfall import CLOSED_WITHIN, Descent, Together
+from loadstone.analysis.study_waterfall import CLOSED_WITHIN, Contribution, Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import (
@@ -223,7 +223,13 @@ def closure_words(one: Descent) -> str:
             f"undecided: not an effect, and not within {beyond_one(CLOSED_WITHIN)} of none by its"
             " whole interval"
         )
-    return f"Closure, the whole over all contributions: {ratio_words(one.closure)}; {seen}."
+    said = f"Closure, the whole over all contributions: {ratio_words(one.closure)}; {seen}."
+    if one.operation.hidden is None:
+        return said
+    return (
+        f"{said} The shares are undecided: what both ends leave out may be"
+        f" {_hundredths(one.operation.hidden)} % of the whole."
+    )
 
 
 def remainder_words(one: Descent) -> str:
@@ -245,14 +251,17 @@ def signed_ms(value_ms: float) -> str:
     return f"{sign}{milliseconds(abs(value_ms))}" if value_ms else "0 ms"
 
 
-def share_words(share: Estimate | None) -> str:
-    """A share with its interval: `62 % (55 to 70)`; empty where there is none."""
+def share_words(step: Contribution) -> str:
+    """A share with its interval: `62 % (58 to 66)`, undecided where that is wider than a study
+    wants; empty where there is none."""
+    share = step.share
     if share is None:
         return ""
     value = f"{_hundredths(share.value)} %"
     if share.low is None or share.high is None:
         return value
-    return f"{value} ({_hundredths(share.low)} to {_hundredths(share.high)})"
+    said = f"{value} ({_hundredths(share.low)} to {_hundredths(share.high)})"
+    return said if step.is_share_known else f"{said}, undecided"
 
 
 def _hundredths(value: float) -> str:

@@ -239,20 +239,22 @@ def _winners(run: Run, found: StudyMap) -> Iterable[Text | Table]:
 def _further(run: Run, found: StudyMap) -> Iterable[Text]:
     """The factorial studies that operations call for."""
     switches = {switch.key: switch.name for switch in found.study.switches}
-    calls: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    calls: dict[tuple[tuple[str, ...], bool], list[str]] = defaultdict(list)
     for operation in found.operations:
         if operation.escalate:
-            calls[operation.escalate].append(operation.name)
-    for tactics, operations in calls.items():
+            calls[operation.escalate, operation.hidden is not None].append(operation.name)
+    for (tactics, hidden), operations in calls.items():
         further = replace(
             run.plan, design=FACTORIAL, operations=tuple(operations),
             vary=tuple(switches[name] for name in tactics),
         )  # fmt: skip
+        why = "three or more switches act together, so that their shares depend on the order"
+        if hidden:
+            why = "whether three or more switches act together is undecided, and so are the shares"
         yield Text("")
-        yield Text(
-            f"{listing(operations)}: three or more switches act together, so that their shares"
-            " depend on the order. To take them apart: "
-        ).append(as_command(further), style="bold")
+        yield Text(f"{listing(operations)}: {why}. To take them apart: ").append(
+            as_command(further), style="bold"
+        )
 
 
 def _problems(found: StudyMap, record: Path) -> Iterable[Text]:

@@ -215,10 +215,7 @@ class StudyCells:
 
     def take_apart(self, further: Escalation, blocks: int, *, undone: bool) -> None:
         """Measure all combinations of three, or note that there was no time for it."""
-        reported = ", ".join(further.because)
-        reason = (
-            f"the two means of {reported} disagree" if reported else "the closure is beyond noise"
-        )
+        reason = _because(further)
         names = tuple(further.parts)
         if not undone:
             # All or none: a contrast needs them together.
@@ -270,3 +267,11 @@ def _most(item: OpenCell, name: str) -> float | None:
 
 def _tried(item: OpenCell) -> bool:
     return bool(item.samples) or item.status == "censored"
+
+
+def _because(further: Escalation) -> str:
+    if further.because:
+        return f"the two means of {', '.join(further.because)} disagree"
+    if further.hidden is None:
+        return "the closure is beyond noise"
+    return f"the closure may be {100 * further.hidden:.0f} % of the whole"

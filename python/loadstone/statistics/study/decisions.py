@@ -39,7 +39,10 @@ class Escalation:
     """The three with the largest contributions."""
     combinations: tuple[Combination, ...]
     because: tuple[str, ...]
-    """The parts whose two means disagree; empty where only the closure is beyond 0."""
+    """The parts whose two means disagree."""
+    hidden: float | None
+    """The share of the whole that the closure may have, up or down, where it is only not known to
+    be small; None where the means disagree, or the closure is beyond 0."""
 
 
 def blocks_least(parts: int) -> int:
@@ -75,19 +78,32 @@ def too_wide_together(found: StudyEffects) -> bool:
 def escalation(parts: Parts, found: StudyEffects) -> Escalation | None:
     """The full factorial of the three largest parts, where interactions of three and more are seen:
     the closure is beyond 0, or the two means of a part are apart, by their intervals and by more
-    than the threshold. None where nothing is seen, or all combinations are measured."""
+    than the threshold; or where the shares are not known to `SHARE_WITHIN`, since the closure may
+    be a larger share of the whole. None where neither is so, or all combinations are measured."""
     known = {name: one.contribution for name, one in found.parts.items()}
     if len(parts) <= LARGEST or any(one.shapley for one in found.parts.values()):
         return None
     apart = tuple(
         name for name, part in found.parts.items() if is_beyond(part.disagreement, found.threshold)
     )
-    if not apart and not is_beyond(found.closure, found.threshold):
+    hidden = None if apart or is_beyond(found.closure, found.threshold) else hidden_share(found)
+    if not apart and not is_beyond(found.closure, found.threshold) and hidden is None:
         return None
     sizes = {name: abs(one.value) for name, one in known.items() if one is not None}
     largest = sorted(sizes, key=lambda name: -sizes[name])[:LARGEST]
     chosen = {name: switches for name, switches in parts.items() if name in largest}
-    return Escalation(chosen, factorial(chosen), apart)
+    return Escalation(chosen, factorial(chosen), apart, hidden)
+
+
+def hidden_share(found: StudyEffects) -> float | None:
+    """The share of the whole that the closure may have, up or down, by its interval; None where it
+    has one within `SHARE_WITHIN`, none yet, or there are no shares or those of all combinations."""
+    if found.hidden is None or found.hidden.low is None:
+        return None
+    if any(one.shapley for one in found.parts.values()):
+        return None
+    reach = _reach(found.hidden)
+    return reach if reach > SHARE_WITHIN else None
 
 
 def to_open(groups: Collection[str], found: StudyEffects) -> tuple[str, ...]:
@@ -101,6 +117,11 @@ def to_open(groups: Collection[str], found: StudyEffects) -> tuple[str, ...]:
             for one in (found.parts[name].alone, found.parts[name].last)
         )
     )
+
+
+def is_known(share: Estimate) -> bool:
+    """Whether a share is known as closely as a study wants."""
+    return _is_within(share, SHARE_WITHIN)
 
 
 def prunable(

@@ -16,11 +16,13 @@ from loadstone.statistics.study import contrasts
 from loadstone.statistics.study.contrasts import Contrast
 from loadstone.statistics.study.observations import Block, Observations, centre, side
 from loadstone.statistics.study.parts import BASE, Combination, Parts, every
-from loadstone.statistics.study.shares import share
+from loadstone.statistics.study.shares import share as share_of_whole
 
 CHANCE = 0.05
 """The number of times that a study without effects may show one."""
 NONE: Parts = MappingProxyType({})
+HIDES_NOTHING = 2
+"""So many parts have no interaction of three."""
 LEAST = log(1.03)
 """Smaller effects are not called: two processes of one engine differ by that much."""
 
@@ -90,6 +92,9 @@ class StudyEffects:
     """The distance of the two ends."""
     closure: Estimate | None
     """The whole less all two-ended means: what they leave to interactions of three and more."""
+    hidden: Estimate | None
+    """The closure's share of the whole: by so much the shares by both ends may be wrong. None where
+    there are no shares, or two parts at most, which hide nothing."""
     parts: Mapping[str, PartEffect]
     pruned: Mapping[str, PartEffect]
     """At base at both ends, and alone in the combination that confirms each; one that acts was
@@ -119,6 +124,7 @@ def study_effects(
         base_ms=observed.typical_ms([BASE]) if observed.having([BASE]) else None,
         whole=reported.estimate(contrasts.whole(parts)),
         closure=reported.estimate(contrasts.closure(parts)),
+        hidden=reported.share(contrasts.closure(parts)) if len(parts) > HIDES_NOTHING else None,
         parts={name: reported.part(name) for name in parts},
         pruned={name: reported.confirmed(name, part) for name, part in pruned.items()},
         interactions=tuple(reported.interactions()),
@@ -172,8 +178,8 @@ class _Reported:
             two_ended=self.estimate(by_ends),
             walked=self.estimate(by_walk),
             shapley=None if by_orders is None else self.estimate(by_orders),
-            share=self._share(by_orders or by_ends),
-            share_walked=self._share(by_walk),
+            share=self.share(by_orders or by_ends),
+            share_walked=self.share(by_walk),
             disagreement=self._disagreement(by_ends, by_walk),
             order_range=self._order_range(parts[name]),
             with_rest=self._with_rest(name),
@@ -216,8 +222,8 @@ class _Reported:
         claimed = both and side(on_ln) == side(relative)
         return Interaction(one, other, len(contexts), on_ln, in_ms, claimed)
 
-    def _share(self, part: Contrast) -> Estimate | None:
-        return share(self.observed, part, contrasts.whole(self.parts))
+    def share(self, part: Contrast) -> Estimate | None:
+        return share_of_whole(self.observed, part, contrasts.whole(self.parts))
 
     def _disagreement(self, by_ends: Contrast, by_walk: Contrast) -> Estimate | None:
         """None, too, where the two means are of the same combinations."""
