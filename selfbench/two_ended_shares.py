@@ -67,8 +67,8 @@ def count(engines: Sequence[str], operations: Sequence[str] = ()) -> None:
         return
     held = near + seen + doubted
     print(f"shares within 5 points, or taken apart: {held} of {reported} operations"
-          f" ({held / reported:.0%}); must be 90 %: {near} within, {seen} taken apart since three act"
-          f" together, {doubted} since their shares are undecided")  # fmt: skip
+          f" ({held / reported:.0%}); must be 90 %: {near} within; taken apart: {seen} since three"
+          f" act together, {doubted} since their shares are undecided")  # fmt: skip
     print(f"certainly beyond 5 points, and not taken apart: {beyond} of {reported}")
     print(f"a share is {100 * median(all_points):.2f} points off in the median", flush=True)
 
