@@ -164,8 +164,8 @@ class _Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Typical:
-    """What is known of a cell before: the median time of its statement, and the share of it in
-    which a CPU worked on it."""
+    """A cell's statement by its own samples: the median time, and the share of it in which a CPU
+    worked on it."""
 
     elapsed_ns: float
     busy: float = 1.0
