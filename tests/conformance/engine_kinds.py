@@ -7,6 +7,7 @@ import pytest
 from loadstone.engines.base import Engine
 from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.lode.engine import LodeEngine
+from loadstone.engines.mariadb.programs import installed
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.spark.engine import SparkEngine
 from loadstone.engines.spark.installed import java, spark_home
@@ -27,8 +28,24 @@ def _missing() -> str:
 SPARK_MISSING = _missing()
 """The reason for which tests of Spark are skipped; empty where they are not."""
 
+
+def _mariadb() -> tuple[tuple[type[Engine], ...], str]:
+    """MariaDB's engine where it can be tried; else nothing, and the reason."""
+    try:
+        from loadstone.engines.mariadb.engine import MariadbEngine
+
+        installed()
+    except ModuleNotFoundError as error:
+        return (), f"MariaDB's driver is not installed: {error}"
+    except NotInstalledError as error:
+        return (), f"{error.message}; {error.hint}"
+    return (MariadbEngine,), ""
+
+
+MARIADB, MARIADB_MISSING = _mariadb()
+"""No wheel brings its server, so it is among the engines only where one is installed."""
 ENGINES: dict[str, type[Engine]] = {
-    kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine, LodeEngine)
+    kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine, LodeEngine, *MARIADB)
 }
 """Those that start within a second or two: all files of the suite try them."""
 EVERY_ENGINE: dict[str, type[Engine]] = ENGINES | {SparkEngine.name: SparkEngine}

@@ -29,9 +29,12 @@ from loadstone.plan.variant import Variant, parse_variant
 
 pytestmark = pytest.mark.slow
 
-LEFT_OUT = (r"-shm$", r"-lock$", r"/server\.log$", r"/data/pg_wal/", r"^/dev/shm/PostgreSQL\.")
-"""All that a system may have open though it is not listed: locks, what it writes and never reads,
-and a server's shared memory, which ends with it."""
+LEFT_OUT = (
+    r"-shm$", r"-lock$", r"/server\.log$", r"/data/pg_wal/", r"^/dev/shm/PostgreSQL\.",
+    r"/data/(ib_logfile\d+|aria_log(\.\d+|_control)|ibtmp1)$",
+)  # fmt: skip
+"""All that a system may have open though it is not listed: locks, what it writes and never reads
+but at a start, temporary tables, and a server's shared memory, which ends with it."""
 PROGRAMS = (sys.prefix, sys.base_prefix, "/usr/", "/lib", "/etc/", "/opt/")
 """The place where installed programs, their libraries and their tables of languages lie."""
 MIRRORED = (

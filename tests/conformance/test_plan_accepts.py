@@ -17,7 +17,7 @@ from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
 
 CLIENTS = ("memory", "sqlite", "lmdb", "lode", "duckdb", "postgresql", "zodb", "ladybug")
-SLOW = ("duckdb", "postgresql", "ladybug")
+SLOW = ("duckdb", "mariadb", "postgresql", "ladybug")
 SLOW_CLIENTS = (*SLOW, "zodb", "lode", "sqlite", "lmdb")
 DRAWS, DRAWS_SLOW = 120, 12
 SPREAD = 64

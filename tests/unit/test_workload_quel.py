@@ -33,14 +33,17 @@ def statements(place: Path, text: str) -> tuple[WorkloadStatement, ...]:
 def test_each_dialect_has_its_translation_and_lode_the_text(tmp_path: Path) -> None:
     (one,) = statements(tmp_path, TABLES + ONE)
     assert one.dialect == "duckdb"
-    assert [own.dialect for own in one.own] == ["sqlite", "postgres", "spark", "quel"]
-    texts = {name: one.texts_for(name)[1][0] for name in ("sqlite", "duckdb", "postgres", "quel")}
+    assert [own.dialect for own in one.own] == ["sqlite", "postgres", "spark", "mysql", "quel"]
+    texts = {
+        name: one.texts_for(name)[1][0]
+        for name in ("sqlite", "duckdb", "postgres", "mysql", "quel")
+    }
     assert texts["quel"].startswith("range of c is customer retrieve (c.name")
     assert "//" in texts["duckdb"] or "TRUNC" in texts["duckdb"].upper()
-    assert len({*texts.values()}) == 4
+    assert len({*texts.values()}) == 5
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "quel"])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql", "quel"])
 def test_what_users_draw_is_what_would_be_translated(tmp_path: Path, dialect: str) -> None:
     (one,) = statements(tmp_path, TABLES + ONE)
     (drawn,) = one.drawn_for(dialect)

@@ -24,6 +24,10 @@ LOOPBACK = "127.0.0.1"
 STOP_S_MAX = 60.0
 """The time that writing a large cache back may take."""
 KILL_S_MAX = 5.0
+SESSIONS_MAX = 300
+"""Of a private server: the most users that a plan can request, and some that look after it."""
+SOCKET_BYTES_MAX = 107
+"""Of a Unix socket's path: `sun_path` holds 108, the last one zero (unix(7))."""
 
 _LOG_LINES_SHOWN = 5
 _PR_SET_PDEATHSIG = 1

@@ -308,6 +308,12 @@ class System(ABC):
         data then show there. Empty if data and catalogs share a file."""
         return ()
 
+    def cached_bytes(self) -> int | None:
+        """Bytes of our relations in the engine's own memory, where it counts its pages by the file
+        that each is of; None where it does not: then they are bounded from outside. Asked once it
+        is open, and must bring in none itself."""
+        return None
+
     def header_bytes(self) -> int:
         """Bytes of `files` that every opening must read and that hold no tuple by the file's
         format: headers, the start of the catalog. All other bytes that opening reads count as

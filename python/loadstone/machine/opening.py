@@ -11,7 +11,8 @@ has when the clock starts was read by its opening. Those are at most
 
 less the bytes that every opening must read and that hold no tuple by the file's format
 (`header_bytes`). If an engine keeps relations in files of their own and reads them through the page
-cache, only their pages count, so that catalogs are not taken for data.
+cache, only their pages count, so that catalogs are not taken for data. If it reads past the page
+cache, and counts the pages in its memory by their files itself, its count stands (`cached_bytes`).
 
 The bound would be false for an engine that maps a file, copies from the mapping and unmaps it while
 it opens, on a device that reads far ahead: no counter shows that.
@@ -59,6 +60,9 @@ class Opening:
         if apart:
             pages = page_cache.resident(apart)
             return Opened(read, None if pages is None else pages * mmap.PAGESIZE)
+        counted = system.cached_bytes()
+        if counted is not None:
+            return Opened(read, counted)
         bounds = [_by_calls(called, system, files)]
         if read is not None and resident is not None and read >= resident * mmap.PAGESIZE:
             bounds.append(read)

@@ -29,14 +29,34 @@ class Dialect:
     """Whether char(n) is padded until it is cast to a text."""
     orders_by_collation: bool = False
     """Whether the order of letters is the database's own, unless a statement says otherwise."""
+    filters_aggregates: bool = True
+    """Whether an aggregate may have a FILTER, else its argument is missing where it is not met."""
+    means_are_exact: bool = True
+    """Whether the mean of whole numbers has the digits that it takes, else a few."""
+    deletes_by_alias: bool = True
+    """Whether the one table of a DELETE may have another name there, else only where it is named
+    as the one of several to delete from."""
+    matches_by_function: bool = False
+    """Whether a regular expression is matched by REGEXP_INSTR alone."""
+    cuts_to_digits: bool = False
+    """Whether a fraction is cut off by TRUNCATE, to no digits, else by TRUNC."""
 
 
 SQLITE = Dialect("sqlite", types_its_values=False, casts_round=False, has_glob=True)
 DUCKDB = Dialect("duckdb", divides_whole=False)
 POSTGRES = Dialect("postgres", pads_text=True, orders_by_collation=True)
 SPARK = Dialect("spark", casts_round=False, divides_whole=False)
+MYSQL = Dialect(
+    "mysql",
+    divides_whole=False,
+    filters_aggregates=False,
+    means_are_exact=False,
+    deletes_by_alias=False,
+    matches_by_function=True,
+    cuts_to_digits=True,
+)
 QUEL = Dialect("quel", is_quel=True)
-OF_SQL = (SQLITE, DUCKDB, POSTGRES, SPARK)
+OF_SQL = (SQLITE, DUCKDB, POSTGRES, SPARK, MYSQL)
 
 
 def is_quel(name: str) -> bool:

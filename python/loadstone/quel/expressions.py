@@ -239,8 +239,14 @@ class Expressions:
     def _whole(self, node: Node) -> exp.Expr:
         value = _grouped(self.value(node))
         if type_of(node, self.scope) == "real" and self.scope.dialect.casts_round:
-            value = exp.Anonymous(this="TRUNC", expressions=[value])
+            value = self._cut(value)
         return _cast(value, "BIGINT")
+
+    def _cut(self, value: exp.Expr) -> exp.Expr:
+        """A number without its fraction."""
+        if not self.scope.dialect.cuts_to_digits:
+            return exp.Anonymous(this="TRUNC", expressions=[value])
+        return exp.Anonymous(this="TRUNCATE", expressions=[value, exp.Literal.number(0)])
 
     def aggregated(self, node: Node, *, filtered: bool) -> exp.Expr:
         """An aggregate's own SQL function over its rows. With `filtered` its qualification is part
@@ -253,6 +259,8 @@ class Expressions:
         kind = type_of(argument, self.scope)
         if kind == "text" and function in ("min", "max"):
             value = self.ordered(value)
+        if function.startswith("avg") and not self.scope.dialect.means_are_exact:
+            value = _cast(value, "DOUBLE")
         if function.endswith("u"):
             value = exp.Distinct(expressions=[value])
         result = self._filtered(AGGREGATES[function.removesuffix("u")](this=value), node, filtered)
@@ -269,7 +277,20 @@ class Expressions:
     def _filtered(self, call: exp.Expr, node: Node, filtered: bool) -> exp.Expr:
         if not filtered or node["where"] is None:
             return call
+        if not self.scope.dialect.filters_aggregates:
+            return _of_some(call, self.value(node["where"]))
         return exp.Filter(this=call, expression=exp.Where(this=self.value(node["where"])))
+
+
+def _of_some(call: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    """An aggregate of the tuples that meet a condition: of the others its argument is missing."""
+    argument, distinct = call.this, isinstance(call.this, exp.Distinct)
+    if distinct:
+        (argument,) = argument.expressions
+    some = exp.Literal.number(1) if isinstance(argument, exp.Star) else argument
+    value: exp.Expr = exp.Case(ifs=[exp.If(this=condition, true=some)])
+    call.set("this", exp.Distinct(expressions=[value]) if distinct else value)
+    return call
 
 
 def _no_value(parameter: Node) -> UnsupportedError:

@@ -82,6 +82,9 @@ def match(operand: exp.Expr, text: str, dialect: Dialect) -> exp.Expr:
         if dialect.orders_by_collation:
             # Ranges of letters go by the collation: "C" is the order of the code points.
             operand = exp.Collate(this=operand, expression=exp.to_identifier("C", quoted=True))
+        if dialect.matches_by_function:
+            found = exp.Anonymous(this="REGEXP_INSTR", expressions=[operand, pattern])
+            return exp.GT(this=found, expression=exp.Literal.number(0))
         return exp.RegexpLike(this=operand, expression=pattern)
     like, escaped = _like(parts)
     condition: exp.Expr = exp.Like(this=operand, expression=exp.Literal.string(like))

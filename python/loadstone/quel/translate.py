@@ -169,7 +169,8 @@ class _Translation:
     def _delete(self, node: Node) -> exp.Expr:
         delete = exp.Delete(this=self.queries.table(node["variable"]))
         if node["where"] is None:
-            return delete
+            whole = self._table(self.scope.relation(node["variable"]))
+            return delete if self.scope.dialect.deletes_by_alias else exp.Delete(this=whole)
         others = self._others(node)
         render = Expressions(self.scope, self.queries.nested([node["variable"], *others]))
         condition = render.value(node["where"])
@@ -179,6 +180,19 @@ class _Translation:
                 inner = add_table(inner, table)
             condition = exp.Exists(this=inner)
         delete.set("where", exp.Where(this=condition))
+        return delete if self.scope.dialect.deletes_by_alias else self._unaliased(delete, node)
+
+    def _unaliased(self, delete: exp.Delete, node: Node) -> exp.Delete:
+        """A DELETE whose table has no other name; where a query inside may have a table of the
+        same name, the table is named as the one of several to delete from."""
+        variable = exp.to_identifier(node["variable"], quoted=True)
+        if delete.find(exp.Select):
+            delete.set("tables", [exp.Table(this=variable)])
+            return delete
+        table = self._table(self.scope.relation(node["variable"]))
+        delete.set("this", table)
+        for column in delete.find_all(exp.Column):
+            column.set("table", table.this.copy())
         return delete
 
     def _others(self, node: Node) -> list[str]:
@@ -209,7 +223,7 @@ class _Translation:
         index = exp.Index(
             this=exp.to_identifier(name, quoted=True),
             table=table,
-            params=exp.IndexParameters(columns=[exp.Ordered(this=key) for key in keys]),
+            params=exp.IndexParameters(columns=keys),
         )
         return exp.Create(kind="INDEX", unique=node["unique"], this=index)
 

@@ -16,7 +16,7 @@ GENERIC = ""
 """The dialect of a text that names none: SQL as most engines have it."""
 DIALECTS: Mapping[str, str] = {
     GENERIC: GENERIC, "sqlite": "sqlite", "duckdb": "duckdb", "postgresql": "postgres",
-    "postgres": "postgres", "mysql": "mysql", "spark": "spark",
+    "postgres": "postgres", "mysql": "mysql", "mariadb": "mysql", "spark": "spark",
 }  # fmt: skip
 """As a workload names them, and as sqlglot does."""
 

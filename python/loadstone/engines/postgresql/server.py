@@ -21,6 +21,7 @@ from loadstone.engines.postgresql.network_namespace import NetworkNamespace
 from loadstone.engines.private_server import (
     KILL_S_MAX,
     LOOPBACK,
+    SOCKET_BYTES_MAX,
     STOP_S_MAX,
     ServerProcess,
     gone_within,
@@ -39,8 +40,6 @@ MAKE_S_MAX = 20.0
 """An `initdb` that was instructed to end has ended by then; it takes half a second in all."""
 
 _FOLDER = "postgresql"
-# sun_path holds 108 bytes, the last one zero (unix(7)).
-_SOCKET_BYTES_MAX = 107
 _SOCKET_NAME = ".s.PGSQL.65535"
 _STEPS = ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, KILL_S_MAX))
 """A fast shutdown, which writes all back; then one that leaves it to the log."""
@@ -177,7 +176,7 @@ class PrivateServer:
         _remove_socket(self.home)
         folder = self.home / "socket"
         self.home.mkdir(mode=0o700, exist_ok=True)
-        if len(os.fsencode(folder / _SOCKET_NAME)) <= _SOCKET_BYTES_MAX:
+        if len(os.fsencode(folder / _SOCKET_NAME)) <= SOCKET_BYTES_MAX:
             folder.mkdir(mode=0o700)
         else:
             folder.symlink_to(tempfile.mkdtemp(prefix="loadstone-"))

@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 
 from loadstone.engines.postgresql import switches
+from loadstone.engines.private_server import SESSIONS_MAX
 from loadstone.engines.tactic import beside
 from loadstone.errors import UnsupportedError
 
@@ -14,8 +15,6 @@ TACTICS = beside(__file__)
 SERVER_TACTICS = ("durability", "cache", "parallelism")
 SESSION_TACTICS = ("durability", "parallelism")
 """Those of a client's session, set as defaults of its role."""
-SESSIONS_MAX = 300
-"""Of a private server: the most users that a plan can request, and some that look after it."""
 
 _REFUSALS = (
     psycopg.errors.UndefinedObject,

@@ -1,0 +1,1 @@
+"""MariaDB: a private server of the programs that are installed, through PyMySQL."""

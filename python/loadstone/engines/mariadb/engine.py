@@ -1,0 +1,369 @@
+"""MariaDB with InnoDB: a private server, through PyMySQL.
+
+The server's programs are those that are installed; there is no wheel of them. All our tables lie in
+one database of a server that is ours alone.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pymysql
+
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.mariadb import loading, own_settings, plans, switches
+from loadstone.engines.mariadb.probe import probe
+from loadstone.engines.mariadb.programs import Programs, built, installed, programs_of, version_of
+from loadstone.engines.mariadb.server import DATABASE, PrivateServer, end_orphan
+from loadstone.engines.mariadb.session import Row, Session, errors
+from loadstone.engines.mariadb.starting import started
+from loadstone.engines.setting import settings_of
+from loadstone.engines.system import Probe
+from loadstone.errors import EngineError, LoadstoneError, NotInstalledError, UnsupportedError
+from loadstone.plan.variant import SETTING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from loadstone.plan.release import Release
+    from loadstone.plan.variant import Variant
+
+_HASH_GAP = "InnoDB has B-trees only: no hash organisation and no hash index"
+_DEFINED = "MariaDB commits a CREATE TABLE by itself: it cannot be taken back"
+_NO_RELATION = (0, 0xFFFFFFFE)
+"""InnoDB's numbers of its own file and of that of temporary tables (`fil0fil.h`)."""
+_ASKED_TWICE = "SELECT 'kept?'"
+
+
+class MariadbEngine(Engine):
+    """A heap is a table without a primary key, whose hidden row number InnoDB clusters by; a
+    clustered relation is a table with one."""
+
+    name: ClassVar[str] = "mariadb"
+    dialect: ClassVar[str] = "mysql"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures={
+            "heap": Structure(
+                supported=True,
+                note="table without a primary key: a B-tree by a hidden row number, in order of"
+                " insertion",
+            ),
+            "clustered": Structure(supported=True, note="the primary key's B-tree holds the rows"),
+            "hash": Structure(supported=False, note=_HASH_GAP),
+            "nonclustered": Structure(supported=True, note="B-tree to the primary key"),
+        },
+        tactics=switches.TACTICS,
+    )
+    takes_settings: ClassVar[bool] = True
+    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
+    start_s: ClassVar[float] = 0.3
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        super().__init__(variant, scratch, owner)
+        self._session: Session | None = None
+        self._server = PrivateServer(scratch, _programs(variant))
+        self._takes_back = False
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As every system's; and there must be a server to start."""
+        super().check(variant)
+        programs_of(variant)
+
+    @classmethod
+    def check_release(cls, release: "Release") -> None:
+        """A folder with the server's program."""
+        if release.programs:
+            built(Path(release.programs))
+        else:
+            super().check_release(release)
+
+    @classmethod
+    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
+        """Whether it may be set, and whether the server's program takes it."""
+        own_settings.check(programs_of(variant).server, name, value)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """The server that is installed, and the driver."""
+        try:
+            found = version_of(installed().server) or "does not run"
+        except NotInstalledError as error:
+            found = f"{error.message}: {error.hint}"
+        return {"mariadb": found, "pymysql": pymysql.VERSION_STRING}
+
+    @classmethod
+    def probe(cls, scratch: Path) -> Probe:
+        """A private server, up and down."""
+        return probe(scratch)
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End the server that a killed worker left; its data stays."""
+        return end_orphan(scratch)
+
+    def start(self) -> None:
+        """Start the server, enter the database, set every tactic."""
+        self.check(self.variant)
+        if self._session is not None and self._session.answers():
+            return
+        self._disconnect()
+        tactics = self.asked(self.variant)
+        if not self._server.alive:
+            options = switches.of_start(tactics) | own_settings.of_start(settings_of(self.variant))
+            self._server.launch(switches.of_data(tactics), options)
+        self._session = self._connected()
+
+    def _connected(self) -> Session:
+        tactics = self.asked(self.variant)
+        session = started(self._server, keeps=tactics["statement"] == "prepared")
+        with errors("cannot set up the session"):
+            for statement in switches.of_session(tactics):
+                session.ask(statement)
+        return session
+
+    def _switch(self, before: "Variant") -> None:
+        """In a new session where the server was started with nothing that differs."""
+        names = [*switches.TACTICS, *settings_of(before), *settings_of(self.variant)]
+        asked, earlier = self.asked(self.variant), self.asked(before)
+        of_server = (name for name in names if name not in switches.OF_SESSION)
+        alike = all(asked.get(name) == earlier.get(name) for name in of_server)
+        if alike and settings_of(before) == settings_of(self.variant):
+            self._disconnect()
+        else:
+            self.stop()
+        self.start()
+
+    def stop(self) -> Sequence[int]:
+        """Disconnect; shut the server down."""
+        self._disconnect()
+        return self._server.stop()
+
+    def _disconnect(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def remove(self) -> None:
+        """Delete the server."""
+        self._disconnect()
+        self._server.remove()
+
+    def processes(self) -> Sequence[int]:
+        """The server, one process of many threads."""
+        return () if self._server.pid is None else (self._server.pid,)
+
+    def terms(self) -> Mapping[str, str]:
+        """Read back from the server's variables, its catalog and the session."""
+        session = self._open()
+        with errors("cannot read the settings"):
+            variables = {str(k): str(v) for k, v in session.ask("SHOW SESSION VARIABLES")}
+            reported = {
+                "version": f"MariaDB {variables['version']}",
+                **switches.read_terms(variables),
+                # A statement has one thread, and there is no setting that would give it more.
+                "parallelism": "1",
+                "statement": self._form(session),
+                **self._indexed(session),
+            }
+            own = own_settings.read_back(session, settings_of(self.variant))
+        programs = self.variant.release.programs
+        return {
+            **reported,
+            **({"mariadb": programs} if programs else {}),
+            **{SETTING + name: value for name, value in own.items()},
+        }
+
+    def _form(self, session: Session) -> str:
+        """The form of a statement, from what the server counts when one is executed."""
+        query = "SHOW SESSION STATUS LIKE 'Com_execute_sql'"
+        before = session.ask(query)
+        session.fetch(_ASKED_TWICE)
+        return "text" if session.ask(query) == before else "prepared"
+
+    def _indexed(self, session: Session) -> Mapping[str, str]:
+        """Whether there are secondary indexes; nothing where there is no table to have one."""
+        query = (
+            "SELECT 1 FROM information_schema.statistics"
+            " WHERE table_schema = database() AND index_name <> 'PRIMARY' LIMIT 1"
+        )
+        if session.ask(query):
+            return {"index": "all"}
+        return {"index": "none"} if self.tactic("index") == "none" else {}
+
+    def tables(self) -> Sequence[str]:
+        """All tables of our database."""
+        with errors():
+            rows = self._open().ask("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
+        return sorted(str(row[0]) for row in rows)
+
+    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """CREATE TABLE, LOAD DATA in one transaction, then the secondary indexes."""
+        if table.organisation == "hash":
+            raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
+        if self.tactic("index") == "none":
+            table = replace(table, indexes=(), compound=())
+        session = self._open()
+        with errors(f"cannot load {table.name}"):
+            try:
+                count = loading.fill(session, table, rows, self._server.loading)
+                loading.organise(session, table)
+            except BaseException:
+                # Its rows alone would pass for the table, without its indexes.
+                self.drop(table.name)
+                raise
+        return count
+
+    def settle(self, tables: Sequence[str]) -> None:
+        """ANALYZE each table; remove what no session sees any more; then write all back."""
+        session = self._open()
+        with errors("cannot settle"):
+            for table in tables:
+                session.ask(f"ANALYZE TABLE {self.quote(table)}")
+            self._purge(session)
+            session.ask("SET GLOBAL innodb_log_checkpoint_now = ON")
+
+    def remove_dead(self, table: str, changed: int) -> None:
+        """Wait until the server's purge has removed all versions that no session sees, which it
+        does by itself: in the next sample, otherwise."""
+        del table
+        if changed:
+            with errors("cannot wait for the purge"):
+                self._purge(self._open())
+
+    @staticmethod
+    def _purge(session: Session) -> None:
+        session.ask("SET GLOBAL innodb_max_purge_lag_wait = 0")
+
+    def run(self, statement: str) -> int:
+        """Execute; autocommit makes it its own transaction."""
+        if self._takes_back and statement.lstrip()[:6].upper() == "CREATE":
+            raise UnsupportedError(_DEFINED)
+        with errors():
+            return self._open().run(statement)
+
+    def fetch(self, statement: str) -> list[Row]:
+        """Every row as a tuple, in the server's text form."""
+        with errors():
+            return self._open().fetch(statement)
+
+    def read(self, statement: str) -> Iterator[Row]:
+        """One row after another, as the server sends them."""
+        with errors():
+            yield from self._open().streamed(statement)
+
+    def interrupt(self) -> None:
+        """KILL QUERY, in a session of its own."""
+        session = self._session
+        if session is not None:
+            with errors("cannot end a statement"):
+                session.interrupt()
+
+    def ask_nothing(self) -> None:
+        """A ping, which the server answers."""
+        with errors():
+            self._open().ping()
+
+    def ask_constant(self) -> None:
+        """EXECUTE, of which only the name is parsed."""
+        with errors():
+            self._open().ask_constant()
+
+    def plan(self, statement: str, query: str) -> None:
+        """EXPLAIN, which writes the plan down, too; not of what stays prepared."""
+        del query
+        if self.tactic("statement") == "prepared":
+            raise UnsupportedError("a prepared statement is not parsed anew")
+        with errors():
+            self._open().ask(f"EXPLAIN {plans.query_of(statement)}")
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """BEGIN … ROLLBACK; a definition within would commit, and is refused."""
+        session = self._open()
+        with errors():
+            session.ask("BEGIN")
+            self._takes_back = True
+            try:
+                yield
+            finally:
+                self._takes_back = False
+                session.ask("ROLLBACK")
+
+    def drop(self, table: str) -> None:
+        """Drop the table; its indexes go with it."""
+        with errors():
+            self._open().ask(f"DROP TABLE IF EXISTS {self.quote(table)}")
+
+    def explain(self, statement: str) -> str:
+        """EXPLAIN, a line for each step; of what makes a relation, its query's."""
+        with errors():
+            return plans.written(self._open().ask(f"EXPLAIN {plans.query_of(statement)}"))
+
+    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
+        """The key of each step that reaches a table, or that it has none."""
+        del statement
+        return plans.access_paths(plan)
+
+    def size_bytes(self) -> int:
+        """The files of our tables, each with its indexes."""
+        return sum(path.stat().st_size for path in self._relations())
+
+    def relation_files(self) -> Sequence[Path]:
+        """The tables' files, which are read through the page cache unless `disk=direct`."""
+        return [] if self.tactic("disk") == "direct" else self._relations()
+
+    def cached_bytes(self) -> int | None:
+        """The buffer pool's pages of other spaces than the system's own: an opening reads the first
+        page of each table's file. A few of them are of the server's own statistics."""
+        query = "SELECT space, @@innodb_page_size FROM information_schema.innodb_buffer_page_lru"
+        with errors("cannot count the pages in memory"):
+            pages = self._open().ask(query)
+        return sum(int(size) for space, size in pages if space not in _NO_RELATION)
+
+    def _relations(self) -> Sequence[Path]:
+        return sorted((self._server.data / DATABASE).glob("*.ibd"))
+
+    def not_data(self) -> Mapping[Path, str]:
+        """The server's logs, and what each start makes anew."""
+        data, home = self._server.data, self._server.home
+        logs = sorted(data.glob("ib_logfile*")) + sorted(data.glob("aria_log*"))
+        return {
+            **super().not_data(),
+            self._server.log: "the server's words, which it never reads",
+            home / "server.pid": "the server's number, which it never reads",
+            home / "socket": "the server's socket",
+            **dict.fromkeys(logs, "the log, which only a start reads"),
+            data / "ibtmp1": "temporary tables: every start makes it anew",
+        }
+
+    def quote(self, name: str) -> str:
+        """Between the marks that MariaDB has for names."""
+        return loading.quoted(name)
+
+    @contextmanager
+    def another(self) -> Iterator[Engine]:
+        """A connection of its own to the same server, hence a thread of its own there."""
+        other = copy(self)
+        other._session = self._connected()  # noqa: SLF001 - an instance of this class
+        try:
+            yield other
+        finally:
+            other._disconnect()  # noqa: SLF001
+
+    def _open(self) -> Session:
+        if self._session is None:
+            raise EngineError("mariadb is not started", hint="call start() first")
+        return self._session
+
+
+def _programs(variant: "Variant") -> Programs | None:
+    """None where there are none: `start` says why, and `remove` needs none."""
+    try:
+        return programs_of(variant)
+    except LoadstoneError:
+        return None

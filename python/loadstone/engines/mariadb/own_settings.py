@@ -1,0 +1,121 @@
+"""Any setting of MariaDB by its own name: `mariadb?set.join_buffer_size=1M`.
+
+The server is started with it, so sessions have it, too. Its own program says which it knows. What
+Loadstone itself relies on is refused.
+"""
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from loadstone.engines import setting
+from loadstone.engines.mariadb.session import Session
+from loadstone.errors import InputError
+from loadstone.plan.variant import SETTING
+
+OF_DATA = frozenset(
+    {"innodb_default_row_format", "innodb_stats_persistent", "innodb_stats_persistent_sample_pages",
+     "innodb_fill_factor", "innodb_compression_default", "innodb_compression_algorithm",
+     "innodb_compression_level", "innodb_file_per_table", "histogram_size", "histogram_type",
+     "use_stat_tables", "default_storage_engine", "innodb_checksum_algorithm"}
+)  # fmt: skip
+"""Those by which what is loaded, or known of it, looks otherwise."""
+_REFUSED = (
+    "autocommit", "basedir", "bind_address", "bootstrap", "character_set", "collation", "datadir",
+    "debug", "default_regex", "event_scheduler", "feedback", "ft_stopword", "general_log",
+    "gtid", "init_", "innodb_buffer_pool_dump", "innodb_buffer_pool_filename",
+    "innodb_buffer_pool_load", "innodb_data_file_path", "innodb_data_home", "innodb_force_",
+    "innodb_ft_server", "innodb_ft_user", "innodb_log_group", "innodb_page_size",
+    "innodb_read_only", "innodb_temp_data", "innodb_tmpdir", "innodb_undo_dir", "large_files",
+    "lc_", "local_infile", "log_", "lower_case", "max_connections", "max_password", "max_user",
+    "open_files", "pid_file", "plugin", "port", "proxy", "read_only", "relay", "replicate",
+    "rpl_", "secure", "server_id", "shared_memory", "skip_", "slave", "slow_", "socket", "sql_mode",
+    "ssl", "strict_password", "sync_", "system_versioning", "tls", "tmpdir", "transaction_read",
+    "tx_read", "user", "version", "wsrep",
+)  # fmt: skip
+"""The beginnings of those on which a run depends, or that reach beyond it."""
+_SIZE = re.compile(r"([0-9]{1,12})([KMGTPE])", re.IGNORECASE | re.ASCII)
+_HELP_S_MAX = 30.0
+_END_OF_NAMES = "---"
+
+
+def check(server: Path, name: str, value: str) -> None:
+    """Raise `InputError` for what is no setting of this server, one that a run must not change, or
+    a value that its program does not take."""
+    setting.check("mariadb", name, value, parts_max=1)
+    if name.casefold().startswith(_REFUSED):
+        raise setting.refused("mariadb", name, "a run depends on it, or it reaches beyond the run")
+    known = _names(server)
+    # The program takes the beginning of a name for the whole.
+    if known and name not in known:
+        raise setting.unknown("mariadb", name, known)
+    if complaint := _complaint(server, name, value):
+        raise InputError(f"mariadb: {complaint}", hint=f"write another {SETTING}{name}=…")
+
+
+@cache
+def _names(server: Path) -> Sequence[str]:
+    """The settings that the program knows; none where it cannot be asked."""
+    done = _help(server)
+    lines = done.stdout.splitlines() if done is not None else []
+    # Options first, then a ruled table of the settings and their values.
+    ruled = [at for at, line in enumerate(lines) if line.startswith(_END_OF_NAMES)]
+    found = []
+    for line in lines[ruled[-1] + 1 :] if ruled else ():
+        if not line.strip():
+            break
+        found.append(line.split()[0].replace("-", "_"))
+    return found
+
+
+@cache
+def _complaint(server: Path, name: str, value: str) -> str:
+    """The program's words about a value; empty where it takes it."""
+    done = _help(server, f"--{name.replace('_', '-')}={value}")
+    if done is None:
+        return ""
+    mine = [line for line in done.stderr.splitlines() if _names_it(line, name)]
+    return mine[0].partition("] ")[2] or mine[0] if mine else ""
+
+
+def _names_it(line: str, name: str) -> bool:
+    return name in line.replace("-", "_")
+
+
+def _help(server: Path, *options: str) -> "subprocess.CompletedProcess[str] | None":
+    """The program's help, by which it reads options and starts nothing."""
+    command = [str(server), "--no-defaults", *options, "--verbose", "--help"]
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env={"LC_ALL": "C"},
+            check=False, timeout=_HELP_S_MAX,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def of_start(settings: Mapping[str, str]) -> dict[str, str]:
+    """The options that a server is started with."""
+    return {name.replace("_", "-"): value for name, value in settings.items()}
+
+
+def read_back(session: Session, settings: Mapping[str, str]) -> dict[str, str]:
+    """Each as the session has it."""
+    found = {}
+    for name, asked in settings.items():
+        rows = session.ask(f"SHOW SESSION VARIABLES LIKE {session.text_literal(name)}")
+        reading = str(rows[0][1]) if rows else "not on this server"
+        sized = _in_bytes(asked)
+        found[name] = (
+            f"{asked}: {reading}" if sized == reading else setting.reported(asked, reading)
+        )
+    return found
+
+
+def _in_bytes(asked: str) -> str:
+    """A number with one of the letters that the server's options take, `1M`, as it reads back;
+    empty for other values."""
+    found = _SIZE.fullmatch(asked)
+    return str(int(found[1]) << 10 * (1 + "KMGTPE".index(found[2].upper()))) if found else ""
