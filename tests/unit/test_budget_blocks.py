@@ -200,17 +200,22 @@ def test_an_update_that_the_sampler_saw_too_seldom_is_watched_further(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("each_ns", "beside", "seen_every"),
-    [(1e6, 1, 0.1), (3e6, 4, 10**9)],
-    ids=["seen often enough", "never seen"],
+    ("each_ns", "beside", "seen_every", "watched"),
+    [
+        pytest.param(1e6, 1, 0.1, False, id="seen often enough"),
+        pytest.param(3e6, 4, 10**9, True, id="never seen"),
+        pytest.param(0.9e9, 1, 10**9, True, id="slow"),
+        pytest.param(ALONE_NS * 2, 1, 10**9, False, id="slowest"),
+    ],
 )
 def test_a_cell_is_watched_further_no_longer_than_its_time(
-    each_ns, beside, seen_every, monkeypatch
+    each_ns, beside, seen_every, watched, monkeypatch
 ) -> None:
     script, _ = taken(each_ns, monkeypatch, beside, seen_every)
-    own_ns = sum(n for _, n in script.done[: -len(script.checks[BLOCKS:]) or None])
-    assert len(script.checks) == BLOCKS if seen_every < 1 else len(script.checks) > BLOCKS
-    assert script.now_ns - own_ns * each_ns * beside <= FURTHER_NS
+    further = script.checks.count(0)
+    assert bool(further) == watched
+    samples = sum(count for _, count in script.done[-further:]) if further else 0
+    assert samples * each_ns * beside <= FURTHER_NS
 
 
 def test_what_the_sampler_cannot_see_is_not_watched_further(monkeypatch) -> None:

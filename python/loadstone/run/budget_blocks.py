@@ -75,8 +75,8 @@ many times as many at most, in powers of two, since another rate begins with a n
 SAMPLES_LEAST = 8
 """Of a cell. An update is taken back after each time, outside the clock, which may take a hundred
 times as long: of the ten that a cell's time had room for, most had no sample at all."""
-FURTHER_NS = 2_000_000_000
-"""A cell's time for more of them."""
+FURTHER_NS = ALONE_NS
+"""A cell's time for more of them. A statement that takes longer is watched once."""
 FURTHER_BLOCKS = 4
 RUNGS = "rungs"
 FUNCTIONS_MAX = 100
@@ -204,7 +204,7 @@ def taken_budgets(
                 gathered.ended(_core.clock_ns() - begun_ns)
     for block in range(BLOCKS, BLOCKS + FURTHER_BLOCKS):
         for cell, gathered in found.items():
-            if typical[cell].elapsed_ns <= ALONE_NS and gathered.wants_samples:
+            if gathered.wants_samples:
                 _further(executor, cell, _Part(block, seed, typical[cell]), gathered)
     return {cell: _taken(executor, cell, gathered) for cell, gathered in found.items()}
 
