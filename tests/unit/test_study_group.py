@@ -318,6 +318,37 @@ def test_shares_that_noise_leaves_undecided_are_taken_apart(noise: float, asked:
     assert (found.further is not None) == asked, "their shares are of all orders"
 
 
+def test_undecided_shares_leave_the_time_of_later_operations_to_them() -> None:
+    time = StudyTime(80.0, 4)
+    assert (time.further_ns, time.further_share_ns) == (20e9, 5e9)
+    time.spent(1, 15e9, 8e9)
+    assert (time.further_ns, time.further_share_ns) == (12e9, 4e9)
+    time.spent(3, 45e9, 20e9)
+    assert (time.further_ns, time.further_share_ns) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("noise", "factor", "undone"),
+    [(0.1, 2.0, True), (0.001, 3.0, False)],
+    ids=["undecided", "seen"],
+)
+def test_only_what_is_seen_may_take_all_of_the_time(
+    noise: float, factor: float, undone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StudyTime, "further_share_ns", 0.0)
+
+    def three(variant: str) -> float:
+        names = ("durability", "parallelism", "preserve_insertion_order")
+        together = factor if all(name in variant for name in names) else 1.0
+        return together * (2.0 if "durability" in variant else 1.0)
+
+    decided: list[Decision] = []
+    few = noise > 0.01
+    measured(vary=FOUR, decided=decided, noise=noise, seconds=600.0,
+             **({} if few else {"factor": three}))  # fmt: skip
+    assert [(one.kind, one.undone) for one in decided] == [(TAKEN_APART, undone)]
+
+
 def test_decisions_follow_from_the_record() -> None:
     """Each decision is a pure function of what was measured before it."""
 

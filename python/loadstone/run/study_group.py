@@ -75,6 +75,11 @@ class StudyTime:
         """For what blocks decide, all operations together."""
         return max(self._further_ns, 0.0)
 
+    @property
+    def further_share_ns(self) -> float:
+        """The next operation's part of that."""
+        return self.further_ns / max(self._operations, 1)
+
     def spent(self, operations: int, ns: float, further_ns: float) -> None:
         """So many operations were measured in this time, and in that what they decided."""
         self._operations -= operations
@@ -229,7 +234,9 @@ class StudyGroup(InterleavedGroup):
             return number
         cells = len(one.design.combinations)
         expected_ns = block_ns * OBSERVATIONS_MIN * (len(further.combinations) + 2) / (cells + 2)
-        one.take_apart(further, number, undone=expected_ns > time.further_ns)
+        # What is seen comes first: shares that are but undecided leave the others' part to them.
+        room_ns = time.further_ns if further.hidden is None else time.further_share_ns
+        one.take_apart(further, number, undone=expected_ns > room_ns)
         if not one.decisions[-1].undone:
             number = self._more_blocks(number, _core.clock_ns() + expected_ns)
         return number
