@@ -15,7 +15,7 @@ from loadstone.doctor.check import Check, Verdict
 from loadstone.engines.postgresql import probe
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.engines.system import Probe
-from loadstone.errors import EngineError, InputError
+from loadstone.errors import EngineError, InputError, NotInstalledError
 from loadstone.machine import wake_up
 from loadstone.machine.page_cache import Evidence
 from loadstone.machine.wake_up import RoundTrips
@@ -272,6 +272,20 @@ def test_one_missing_engine_prevents_nothing(monkeypatch):
     assert found["duckdb"].verdict is Verdict.ABSENT
     assert found["sqlite"].verdict is Verdict.OK
     assert not any(check.prevents for check in found.values())
+
+
+def test_an_engine_whose_programs_are_missing_is_not_usable(monkeypatch):
+    def missing(variant):
+        raise NotInstalledError("its server is not installed", hint="install it")
+
+    monkeypatch.setattr(SqliteEngine, "check", missing)
+    monkeypatch.setattr(SqliteEngine, "takes_url", False)
+    check = engines.engine("sqlite")
+    assert (check.verdict, check.value) == (Verdict.ABSENT, "not installed")
+    assert check.remedy == "its server is not installed; install it"
+    # One that also works in a database of the user's is usable without its own.
+    monkeypatch.setattr(SqliteEngine, "takes_url", True)
+    assert engines.engine("sqlite").verdict is Verdict.OK
 
 
 def test_engines_that_calibrate_are_not_listed():

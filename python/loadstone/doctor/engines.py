@@ -9,7 +9,8 @@ from loadstone import registry
 from loadstone._core import clock_ns
 from loadstone.doctor.check import Check, Verdict
 from loadstone.engines.system import Probe
-from loadstone.errors import EngineError
+from loadstone.errors import EngineError, NotInstalledError
+from loadstone.plan.variant import Variant
 from loadstone.text.numbers import duration
 
 VERDICTS = {True: Verdict.OK, None: Verdict.LIMITED, False: Verdict.ABSENT}
@@ -37,6 +38,12 @@ def engine(name: str) -> Check | None:
         return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", reported)
     if not kind.capabilities.answers:
         return None
+    try:
+        if not kind.takes_url:
+            kind.check(Variant(name))
+    except NotInstalledError as error:
+        reported = f"{error.message}; {error.hint}"
+        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", reported)
     versions = ", ".join(f"{what} {number}" for what, number in kind.versions().items())
     return Check(name, Verdict.OK, versions, "usable")
 
