@@ -129,6 +129,23 @@ def test_the_form_of_a_statement_is_counted_by_the_server(make: MakeEngine, form
     assert int(prepared) == (3 if form == "prepared" else 0)
 
 
+JOINED = {"auto": "BNL join", "hash": "BNLH join", "nested-loops": ""}
+
+
+@pytest.mark.parametrize("join", JOINED)
+def test_a_joins_method_shows_in_its_plan(make: MakeEngine, join: str) -> None:
+    engine = make("mariadb", join=join)
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.load(table("u"), stream(rows()))
+    engine.settle(["t", "u"])
+    query = "range of t is t range of u is u retrieve (t.big) where t.unique1 = u.unique2"
+    plan = engine.explain(said(engine, query))
+    buffered = [name for name in ("BNL join", "BNLH join") if name in plan]
+    assert buffered == ([JOINED[join]] if JOINED[join] else [])
+    assert len(engine.fetch(said(engine, query))) == len(rows())
+
+
 def test_versions_that_no_session_sees_are_gone_once_they_were_waited_for(
     make: MakeEngine,
 ) -> None:
