@@ -281,6 +281,8 @@ def test_three_that_act_together_are_taken_apart_in_the_same_run() -> None:
     found = operation_effects(plan, plan.study, by_variant, decided)
     assert found.further is not None and found.further.whole is not None
     assert found.further.whole.value == pytest.approx(log(3.0 / 1.1), rel=0.02)
+    assert found.effects.blocks == decided[0].blocks, "those of the design alone"
+    assert found.further.blocks >= BLOCKS_MIN
     assert found.escalate == ()
 
 

@@ -258,7 +258,15 @@ def operation_effects(
     combinations = all_combinations(study, decisions)
     observed = blocks(combinations, ran)
     control = _control(study.base, plan.aa_control, ran)
-    effects = study_effects(design.parts, observed, control, {**design.pruned, **design.held})
+    # Other combinations beside it leave a combination other caches and files: the blocks in which
+    # three were taken apart are none of the design's.
+    own_blocks = _blocks_of_design(decisions)
+    effects = study_effects(
+        design.parts,
+        observed[:own_blocks],
+        control[:own_blocks],
+        {**design.pruned, **design.held},
+    )
     own = [results[c.variant] for c in combinations if c.variant in results]
     worst = next((r for status in ("failed", "invalid", "gap", "disturbed")
                   for r in own if r.status == status), None)  # fmt: skip
@@ -273,6 +281,12 @@ def operation_effects(
         decisions=tuple(decisions),
         further=_taken_apart(design, observed, control, decisions),
     )
+
+
+def _blocks_of_design(decisions: Sequence[Decision]) -> int | None:
+    """The blocks before three of its switches were taken apart; None where they were not."""
+    decided = taken_apart(decisions)
+    return None if decided is None or decided.undone else decided.blocks
 
 
 def _called_for(
