@@ -157,8 +157,9 @@ impl MirroredDisk {
         Ok(())
     }
 
-    /// Read the pages whose checksums do not fit from the other copy. What fits in neither stays
-    /// for those above, who know whether anybody needs it.
+    /// Read the pages whose checksums do not fit from the other copy, and those of zeros: a device
+    /// that lost a write gives zeros, which are whole as a page that was never written. What fits
+    /// in neither stays for those above, who know whether anybody needs it.
     fn check_pages(
         &self,
         side: Side,
@@ -171,11 +172,12 @@ impl MirroredDisk {
         let whole_pages = into.len() / PAGE_BYTES;
         for (start, mut bytes) in starts.zip(into.chunks(PAGE_BYTES)).take(whole_pages) {
             bytes.copy_to(&mut page[..]);
-            if is_whole(&page, start) {
+            let whole = is_whole(&page, start);
+            if whole && !is_unwritten(&page) {
                 continue;
             }
             let read = self.read_one(other.0, &*other.1, start, (&mut page[..]).into());
-            if read.is_ok() && is_whole(&page, start) {
+            if read.is_ok() && is_whole(&page, start) && !(whole && is_unwritten(&page)) {
                 bytes.put(&page[..]);
                 self.mend(side, start..start + PAGE_BYTES as u64);
             }
@@ -280,6 +282,11 @@ fn is_whole(bytes: &PageBytes, offset: u64) -> bool {
     page::check(bytes, (offset / PAGE_BYTES as u64) as PageNumber).is_ok()
 }
 
+/// Whether a page that is whole is one of zeros.
+fn is_unwritten(bytes: &PageBytes) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
 fn all_whole(bytes: &[u8], offset: u64) -> bool {
     let starts = (offset..).step_by(PAGE_BYTES);
     starts.zip(bytes.chunks_exact(PAGE_BYTES)).all(|(start, bytes)| {
@@ -302,12 +309,18 @@ fn both<R: Send>(one: impl FnOnce() -> R + Send, two: impl Fn() -> R + Send + Sy
 
 impl Disk for MirroredDisk {
     fn len_bytes(&self) -> io::Result<u64> {
-        let mut outcome = Err(io::Error::other("no copy of the mirror is there"));
+        let mut outcome: io::Result<u64> = Err(io::Error::other("no copy of the mirror is there"));
         for (_, file) in self.readable(0) {
-            outcome = file.len_bytes();
-            if outcome.is_ok() {
-                break;
+            let found = file.len_bytes();
+            if !self.read_only && found.is_ok() {
+                return found;
             }
+            // Nobody gave them one length: a copy that is cut short can be read no further.
+            outcome = match (outcome, found) {
+                (Ok(one), Ok(other)) => Ok(one.max(other)),
+                (Err(_), found) => found,
+                (one, Err(_)) => one,
+            };
         }
         outcome
     }
@@ -320,8 +333,10 @@ impl Disk for MirroredDisk {
         let other = readable.next();
         match self.read_one(side, &*file, offset, into.reborrow()) {
             Ok(()) => {}
-            // The copies have one length.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
+            // The copies have one length, unless nothing may be written.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !self.read_only => {
+                return Err(error);
+            }
             Err(error) => self.read_other((side, error), offset, into.reborrow())?,
         }
         if let Some(other) = other

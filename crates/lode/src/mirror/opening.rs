@@ -13,6 +13,7 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::log::{Log, Lsn};
+use crate::page::PAGE_BYTES;
 use crate::superblock::Superblock;
 use crate::tactics::Mirroring;
 
@@ -284,17 +285,15 @@ fn probe([volume, log]: &[Arc<dyn Disk>; 2], identity: [u8; 16], path: &Path) ->
     Ok((log.end(), log.epoch()))
 }
 
-/// Give the other copy the winner's log and the length of its volume; an error with the copy that
-/// failed. Wherever this ends, each of the two is what a crash could have left.
+/// Give the volume that is shorter what the other has behind its end, and the other copy the
+/// winner's log; an error with the copy that failed. Wherever this ends, each of the two is what a
+/// crash could have left.
 fn equalise(data: [&[Arc<dyn Disk>; 2]; 2], winner: Side) -> Result<(), (Side, io::Error)> {
+    lengthen([&*data[0][0], &*data[1][0]])?;
     let loser = SIDES[1 - winner];
-    let ([volume, log], [other_volume, other_log]) = (data[winner], data[loser]);
+    let (log, other_log) = (&data[winner][1], &data[loser][1]);
     let of_winner = |error| (winner, error);
     let of_other = |error| (loser, error);
-    let len_bytes = volume.len_bytes().map_err(of_winner)?;
-    if other_volume.len_bytes().map_err(of_other)? != len_bytes {
-        other_volume.set_len(len_bytes).and_then(|()| other_volume.sync()).map_err(of_other)?;
-    }
     let len_bytes = log.len_bytes().map_err(of_winner)?;
     if other_log.len_bytes().map_err(of_other)? != len_bytes {
         other_log.set_len(len_bytes).map_err(of_other)?;
@@ -311,4 +310,33 @@ fn equalise(data: [&[Arc<dyn Disk>; 2]; 2], winner: Side) -> Result<(), (Side, i
         }
     }
     other_log.sync().map_err(of_other)
+}
+
+/// Copy the pages behind the end of the shorter volume. A volume only grows: the shorter one missed
+/// a growth, or its device lost an end that may be in use, and the longer one lacks nothing.
+fn lengthen(volumes: [&dyn Disk; 2]) -> Result<(), (Side, io::Error)> {
+    let mut len_bytes = [0; 2];
+    for side in SIDES {
+        len_bytes[side] = volumes[side].len_bytes().map_err(|error| (side, error))?;
+    }
+    let [one, two] = len_bytes;
+    if one == two {
+        return Ok(());
+    }
+    let longer = Side::from(two > one);
+    let shorter = SIDES[1 - longer];
+    let of_shorter = |error| (shorter, error);
+    let mut buffer = AlignedBytes::new(PIECE_BYTES);
+    // From the page in which it ends.
+    let mut offset = len_bytes[shorter] / PAGE_BYTES as u64 * PAGE_BYTES as u64;
+    while offset < len_bytes[longer] {
+        let count = (len_bytes[longer] - offset).min(PIECE_BYTES as u64) as usize;
+        let bytes = &mut buffer.bytes()[..count];
+        volumes[longer].read(offset, bytes).map_err(|error| (longer, error))?;
+        // Piece by piece: what a crash leaves is shorter still, but for a piece.
+        volumes[shorter].set_len(offset + count as u64).map_err(of_shorter)?;
+        volumes[shorter].write(offset, bytes).map_err(of_shorter)?;
+        offset += count as u64;
+    }
+    volumes[shorter].sync().map_err(of_shorter)
 }

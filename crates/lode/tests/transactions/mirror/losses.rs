@@ -66,6 +66,57 @@ fn a_page_damaged_in_one_copy_is_read_from_the_other_and_mended() {
     }
 }
 
+/// A device that lost a write, or a file with a hole, gives zeros, which pass as a page that was
+/// never written.
+#[test]
+fn a_page_of_zeros_in_one_copy_is_read_from_the_other_and_mended() {
+    for zeroed in [0, 1] {
+        for policy in ["first", "nearer", "idle"] {
+            let machine = Machine::on(Simulation::new());
+            let database = machine.open(&tactics(TACTICS)).unwrap();
+            let state = filled(&database, 7);
+            database.close().unwrap();
+            let volume = machine.simulation.disk(FILES[zeroed][1]);
+            for &page in state.keys() {
+                volume.write(u64::from(page) * PAGE_BYTES as u64, &[0; PAGE_BYTES]).unwrap();
+            }
+            let text = TACTICS.replace("idle", policy);
+            let database = machine.open(&tactics(&text)).unwrap();
+            assert_eq!(state_of(&database).unwrap(), state, "{zeroed} {policy}");
+            assert_eq!(standings(&database), ["in step"; 2]);
+            if (zeroed, policy) == (0, "first") {
+                assert_eq!(database.mirror().unwrap().mended, PAGES as u64);
+                assert!(are_alike(&machine.simulation.killed()));
+            }
+            database.close().unwrap();
+        }
+    }
+}
+
+/// A device that lost its end, in part of a page or in whole pages: the other copy once was cut to
+/// its length, and with it went the only copy of what was committed.
+#[test]
+fn a_volume_cut_short_gets_its_end_from_the_other() {
+    for cut in [0, 1] {
+        for lost_bytes in [1, PAGE_BYTES as u64, 20 * PAGE_BYTES as u64 + 512] {
+            let machine = Machine::on(Simulation::new());
+            let database = machine.open(&tactics(TACTICS)).unwrap();
+            let state = filled(&database, 7);
+            database.close().unwrap();
+            let [one, two] = FILES.map(|[_, volume, _]| machine.simulation.disk(volume));
+            let len_bytes = one.len_bytes().unwrap();
+            let volume = if cut == 0 { &one } else { &two };
+            volume.set_len(len_bytes - lost_bytes).unwrap();
+            let database = machine.open(&tactics(TACTICS)).unwrap();
+            assert_eq!(state_of(&database).unwrap(), state, "{cut} {lost_bytes}");
+            assert_eq!(standings(&database), ["in step"; 2]);
+            database.close().unwrap();
+            assert_eq!([&one, &two].map(|disk| disk.len_bytes().unwrap()), [len_bytes; 2]);
+            assert!(are_alike(&machine.simulation.killed()), "{cut} {lost_bytes}");
+        }
+    }
+}
+
 #[test]
 fn a_page_damaged_in_both_copies_is_reported() {
     let machine = Machine::on(Simulation::new());
