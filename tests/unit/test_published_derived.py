@@ -9,6 +9,7 @@ from budget_fixture import budget
 from report_fixture import make_run
 
 from loadstone import registry
+from loadstone.analysis.measured import Today
 from loadstone.analysis.published import Comparison, comparisons
 from loadstone.analysis.summary import summarise
 from loadstone.benchmarks.idm.benchmark import IdmBenchmark
@@ -18,6 +19,7 @@ from loadstone.record.budget import BudgetPart
 from loadstone.record.model import Run
 from loadstone.report.paper_words import derived_cells
 from loadstone.statistics.disturbance import COUNTED_NS_MIN
+from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.time_budget import wilson
 
 MINUS = "\N{MINUS SIGN}"
@@ -139,6 +141,30 @@ def test_a_derived_column_is_printed_recomputed_and_of_today(kind, recomputed, t
     assert cell.today.value == pytest.approx(today)
     assert cell.today.low <= cell.today.value <= cell.today.high
     assert found.derived[0].today == ("sqlite", "duckdb")
+
+
+def test_what_is_saved_is_of_the_pairs_as_the_ratio_beside_it() -> None:
+    """Of two sides that both take twice as long in half of the blocks each pair differs by a tenth;
+    the medians' bounds span both halves."""
+    run = run_of(table(derived=[DERIVED | {"kind": "saved"}]))
+    results = []
+    for result in run.results:
+        samples = tuple(
+            replace(sample, elapsed_ns=ELAPSED_NS * (1 + number % 2) + late)
+            for number, sample in enumerate(result.samples)
+            for late in [ELAPSED_NS // 10 if result.cell.variant == "sqlite" else 0]
+        )
+        results.append(replace(result, samples=samples))
+    (cell,) = table_of(replace(run, results=tuple(results))).rows[0].derived
+    tenth = pytest.approx(ELAPSED_NS / 10)
+    assert (cell.today.low, cell.today.value, cell.today.high) == (tenth, tenth, tenth)
+
+
+def test_a_quotient_of_disturbed_times_has_its_bounds() -> None:
+    ratio = Estimate(1.63, 0.12, 14.0)
+    assert Today("disturbed", quotient=ratio).interval == "0.120 … 14.0"
+    assert Today("disturbed", quotient=Estimate(1.63)).interval == "disturbed"
+    assert Today("ok", quotient=ratio).interval == ""
 
 
 def test_a_printed_value_that_follows_from_its_times_is_not_printed_twice() -> None:

@@ -190,6 +190,22 @@ def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
         assert words in text, words
 
 
+def test_a_crowded_table_keeps_the_names_of_its_rows() -> None:
+    """Four systems with disturbed cells: at 80 columns the labels were squeezed to nothing."""
+    crowd = tuple(
+        replace(result, status="disturbed" if place % 3 else "invalid", reason="beside others")
+        if result.status == "ok" else result
+        for place, result in enumerate(RUN.results)
+    )  # fmt: skip
+    screen = Console(file=io.StringIO(), width=64, color_system=None)
+    print_summary(replace(RUN, results=crowd), Path("run.loadstone"), None, screen)
+    shown = screen.file.getvalue()
+    table = shown.partition("Ratio to the fastest")[2].partition("Problems")[0]
+    assert "disturbed" in table
+    for group in ("Selections", "Joins,", "Projections"):
+        assert f"\n{group}" in table, group
+
+
 def test_hostile_reasons_cannot_steer_the_terminal() -> None:
     assert "\x1b[31m\n=1+1" not in summary(terminal=True)
     text = summary(terminal=False)

@@ -15,7 +15,7 @@ from loadstone.analysis.measured import Source, cpu_ns, processor_time
 from loadstone.record.model import BELIEVED, CellResult
 from loadstone.statistics.arithmetic import less, over, scaled
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.paired_ratio import paired_ratio
+from loadstone.statistics.paired_ratio import paired_difference, paired_ratio
 from loadstone.statistics.time_budget import wilson
 
 PERCENT, FACTOR, TIME = "%", "factor", "time"
@@ -112,8 +112,8 @@ def _today(
             return DerivedCell(unknown="not run" if one.status == "pending" else one.status)
     if head.kind == "sampled":
         return _sampled(column, before, source)
-    if head.kind == "saved" and before.elapsed_ns and after.elapsed_ns:
-        return DerivedCell(today=less(before.elapsed_ns, after.elapsed_ns))
+    if head.kind == "saved":
+        return DerivedCell(today=_saved(before, after))
     if source.quantity == "cpu":
         times = [processor_time([one]) for one in (before, after)]
         why = next((one.unknown or TOO_SHORT for one in times if one.quantity is None), "")
@@ -128,13 +128,27 @@ def _ratio(before: CellSummary, after: CellSummary, quantity: str) -> Estimate |
     first, second = (_samples(one, quantity) for one in (before, after))
     if {before.status, after.status} == {"ok"}:
         ratio = paired_ratio(first, second)
-        if ratio is not None and ratio.low is not None and ratio.high is not None:
+        if ratio is not None and _is_bounded(ratio):
             return ratio
     if quantity == "cpu":
         above, below = (processor_time([one]).cpu_ns for one in (before, after))
     else:
         above, below = before.elapsed_ns, after.elapsed_ns
     return over(above, below) if above and below else None
+
+
+def _saved(before: CellSummary, after: CellSummary) -> Estimate | None:
+    """One elapsed time less the other, as the ratio beside it: by pairs where it is."""
+    if {before.status, after.status} == {"ok"}:
+        difference = paired_difference(before.samples, after.samples)
+        if difference is not None and _is_bounded(difference):
+            return difference
+    first, second = before.elapsed_ns, after.elapsed_ns
+    return less(first, second) if first and second else None
+
+
+def _is_bounded(estimate: Estimate) -> bool:
+    return estimate.low is not None and estimate.high is not None
 
 
 def _samples(figure: CellSummary, quantity: str) -> Sequence[Any]:

@@ -81,14 +81,15 @@ class Today:
 
     @property
     def interval(self) -> str:
-        """The bounds of a disturbed time, in a unit of their own, or the word if they are unknown;
-        empty for every other."""
-        if self.status != "disturbed" or self.time_ns is None:
+        """The bounds of a disturbed time, each in its unit, or of a quotient of such; the word if
+        they are unknown; empty for every other."""
+        figure = self.time_ns or self.quotient
+        if self.status != "disturbed" or figure is None:
             return ""
-        low, high = self.time_ns.low, self.time_ns.high
-        if low is None or high is None:
+        if figure.low is None or figure.high is None:
             return self.status
-        return f"{duration(low)} … {duration(high)}"
+        written = duration if self.time_ns else digits
+        return f"{written(figure.low)} … {written(figure.high)}"
 
     @property
     def text(self) -> str:

@@ -166,7 +166,8 @@ def _groups(whole: Summary, view: View) -> Table:
     )
     crowded = len(whole.competitors) > BARS_MAX
     for variant in whole.competitors:
-        table.add_column(folded(whole.names[variant], 10 if crowded else 20), no_wrap=True)
+        # Cells may wrap as the labels do: a table too wide for the screen shortens what may.
+        table.add_column(folded(whole.names[variant], 10 if crowded else 20))
     for group, rows in view.groups:
         table.add_row(
             one_line(group, 32), *(_ratio(rows, v, bar=not crowded) for v in whole.competitors)

@@ -10,7 +10,7 @@ started, and the machine's other guests, are the same in all. Each fork counts a
 there are enough, else each block.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from math import exp, log
 from statistics import median
@@ -46,17 +46,32 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
     pairs = paired(numerator, denominator)
     if not pairs:
         return None
+    ratios = [exp(observation) for observation in _observations(pairs, _log_ratio)]
+    return Estimate(*_core.interval_of_paired_ratio(ratios, [1.0] * len(ratios)))
+
+
+def paired_difference(first: Sequence[Sample], second: Sequence[Sample]) -> Estimate | None:
+    """The first's elapsed time less the second's, in ns, in the median of the pairs, with its 95 %
+    interval; None where there is no pair."""
+    pairs = paired(first, second)
+    if not pairs:
+        return None
+    return Estimate(*_core.interval_of_median(_observations(pairs, _less)))
+
+
+def _observations(
+    pairs: Sequence[tuple[Sample, Sample]], of: Callable[[Sample, Sample], float]
+) -> list[float]:
+    """What is compared, of each fork, block or pair: the largest of these of which there are
+    enough."""
     by_block = [list(block) for _, block in groupby(pairs, key=_round)]
-    blocks = [median(_log_ratio(a, b) for a, b in block) for block in by_block]
+    blocks = [median(of(a, b) for a, b in block) for block in by_block]
     forks = _forks([block[0][0].started_ns for block in by_block], blocks)
     if len(forks) >= OBSERVATIONS_MIN:
-        observations = [median(one) for one in forks]
-    elif len(blocks) >= OBSERVATIONS_MIN:
-        observations = blocks
-    else:
-        observations = [_log_ratio(a, b) for a, b in pairs]
-    ratios = [exp(observation) for observation in observations]
-    return Estimate(*_core.interval_of_paired_ratio(ratios, [1.0] * len(ratios)))
+        return [median(one) for one in forks]
+    if len(blocks) >= OBSERVATIONS_MIN:
+        return blocks
+    return [of(a, b) for a, b in pairs]
 
 
 def processes_of(first: Sequence[Sample], second: Sequence[Sample]) -> int:
@@ -82,6 +97,10 @@ def _forks(started_ns: Sequence[int], blocks: Sequence[float]) -> list[list[floa
         forks[-1].append(block)
         last_ns = start_ns
     return forks
+
+
+def _less(first: Sample, second: Sample) -> float:
+    return float(first.elapsed_ns - second.elapsed_ns)
 
 
 def _log_ratio(numerator: Sample, denominator: Sample) -> float:
