@@ -289,6 +289,42 @@ def test_a_row_of_users_stands_beside_their_closed_loop() -> None:
     assert not shown["4 users"]["sqlite"].text
 
 
+def test_throughput_by_users_is_printed_recomputed_and_of_each_variant() -> None:
+    """Test 1: 24 users get 2.73 times one user's throughput; of 18 the paper prints 2.169, and
+    2.619 follows from its time. Today 2,000 answers a second of one user and 3,000 of eight."""
+    published = asdict(IdmBenchmark().published())
+    table = next(one for one in published["tables"] if one["requests"])
+    run = make_run()
+    closed = next(point for point in run.users if point.model == "closed")
+    one = replace(closed, operation="script", variant="sqlite", users=1, completed=4_000,
+                  elapsed_ns=2_000_000_000)  # fmt: skip
+    eight = replace(one, users=8, completed=6_000)
+    others = (replace(one, variant="duckdb"), replace(eight, variant="duckdb", status="invalid"))
+    published["tables"] = [table | {"scale": one.rows}]
+    run = replace(run, published=published, users=(one, eight, *others))
+    found = tables_of(run)["of test 1"]
+    rows = {row.label: row.derived[0] for row in found.rows}
+    assert {label: cell.printed for label, cell in rows.items()} == {
+        "1 user": "1.0", "2 users": "1.688", "4 users": "2.123", "8 users": "2.574",
+        "14 users": "2.689", "16 users": "2.659", "18 users": "2.169", "24 users": "2.734",
+    }  # fmt: skip
+    differing = {label: cell.recomputed for label, cell in rows.items() if cell.recomputed}
+    assert differing == {"2 users": pytest.approx(1.68876, abs=1e-5),
+                         "18 users": pytest.approx(2.61873, abs=1e-5)}  # fmt: skip
+    by_variant = dict(zip(found.derived[0].each, rows["8 users"].each, strict=True))
+    assert by_variant["sqlite"] == pytest.approx(1.5)
+    assert by_variant["duckdb"] is None, "invalid"
+    assert rows["4 users"].each == (None,) * len(found.derived[0].each), "not measured"
+    (words,) = paper_tables(comparisons(summarise(run)), summarise(run))
+    columns = [dict(zip(words.headings, (cell.text for cell in cells), strict=True))
+               for _, cells in words.rows]  # fmt: skip
+    assert columns[3]["throughput: one user's as 1, as printed"] == "2.574"
+    assert columns[6]["throughput: one user's as 1, as printed"] == "2.169 (recomputed 2.619)"
+    assert columns[3]["today: sqlite"] == "1.50"
+    for name in ("md", "html", "json"):
+        assert registry.load_report(name)().render(run)
+
+
 def test_a_drawing_stands_beside_the_table_of_its_own_size() -> None:
     """Two tables of one number, as the sizes of the INGRES tables: each has its own drawing."""
     run = make_run(("select-1%-heap",))

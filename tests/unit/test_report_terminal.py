@@ -192,13 +192,13 @@ def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
 
 def test_a_crowded_table_keeps_the_names_of_its_rows() -> None:
     """Four systems with disturbed cells: at 80 columns the labels were squeezed to nothing."""
-    crowd = tuple(
+    disturbed = tuple(
         replace(result, status="disturbed" if place % 3 else "invalid", reason="beside others")
         if result.status == "ok" else result
         for place, result in enumerate(RUN.results)
     )  # fmt: skip
     screen = Console(file=io.StringIO(), width=64, color_system=None)
-    print_summary(replace(RUN, results=crowd), Path("run.loadstone"), None, screen)
+    print_summary(replace(RUN, results=disturbed), Path("run.loadstone"), None, screen)
     shown = screen.file.getvalue()
     table = shown.partition("Ratio to the fastest")[2].partition("Problems")[0]
     assert "disturbed" in table

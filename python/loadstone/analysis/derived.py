@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.measured import Source, cpu_ns, processor_time
+from loadstone.analysis.measured import Source, Today, cpu_ns, processor_time, users_of
 from loadstone.record.model import BELIEVED, CellResult
 from loadstone.statistics.arithmetic import less, over, scaled
 from loadstone.statistics.estimate import Estimate
@@ -19,9 +19,14 @@ from loadstone.statistics.paired_ratio import paired_difference, paired_ratio
 from loadstone.statistics.time_budget import wilson
 
 PERCENT, FACTOR, TIME = "%", "factor", "time"
-MEASURES = {"gain": PERCENT, "loss": PERCENT, "ratio": FACTOR, "saved": TIME, "sampled": TIME}
+THROUGHPUT = "throughput"
+"""A column of every variant, and not of two."""
+MEASURES = {"gain": PERCENT, "loss": PERCENT, "ratio": FACTOR, "saved": TIME, "sampled": TIME,
+            THROUGHPUT: FACTOR}  # fmt: skip
 """Formula -> the kind of its values."""
 TOO_SHORT = "too short to count"
+PaperRow = tuple[str, str | None, Mapping[str, float | str]]
+"""A row's label, its operation, and the value of each system."""
 NO_BUDGET = "add --budget"
 NOT_SAMPLED = "not sampled"
 
@@ -36,6 +41,8 @@ class DerivedHeading:
     before: str
     after: str
     today: tuple[str, str] | None
+    each: tuple[str, ...] = ()
+    """Of a throughput: the variants, each of which has its own today."""
 
     @property
     def measure(self) -> str:
@@ -53,11 +60,16 @@ class DerivedCell:
     recomputed: float | None = None
     today: Estimate | None = None
     unknown: str = ""
+    each: tuple[float | None, ...] = ()
+    """Of a throughput: that of each variant, by the column's `each`; None where it is not known."""
 
 
 def heading(column: Mapping[str, Any], source: Source | None) -> DerivedHeading:
     """The heading of a table's derived column."""
     before, after = str(column["before"]), str(column["after"])
+    if column["kind"] == THROUGHPUT:
+        each = source.variants if source is not None else ()
+        return DerivedHeading(str(column["name"]), THROUGHPUT, before, after, None, each)
     variants: tuple[str, str] | None = None
     if source is not None:
         known = source.summary.words.reimplemented
@@ -69,21 +81,55 @@ def heading(column: Mapping[str, Any], source: Source | None) -> DerivedHeading:
 def cell(
     column: Mapping[str, Any],
     head: DerivedHeading,
-    row: tuple[str, str | None, Mapping[str, float | str]],
+    row: PaperRow,
     source: Source | None,
+    rows: Sequence[PaperRow],
 ) -> DerivedCell:
-    """The value of a row."""
+    """The value of a row, one of the table's."""
     label, operation, values = row
     printed = column["printed"].get(label)
-    now = _today(column, head, operation, source)
+    if head.kind == THROUGHPUT:
+        one = next((each for each in rows if each[1] and users_of(each[1]) == 1), None)
+        now = DerivedCell(each=_rates(head, operation, one, source))
+        found = _rate(operation, one and one[2].get(head.before), values.get(head.before))
+    else:
+        now = _today(column, head, operation, source)
+        found = _recomputed(head.kind, values.get(head.before), values.get(head.after))
     if printed is None:
         # A sampled time stands beside the paper's alone: a cold cell has no samples.
         return DerivedCell() if head.kind == "sampled" else now
-    found = _recomputed(head.kind, values.get(head.before), values.get(head.after))
     places = len(str(printed).partition(".")[2])
     same = found is None or abs(found - printed) <= 0.5 * 10**-places + 1e-9
     recomputed = None if same else found
     return replace(now, printed=str(printed), places=places, recomputed=recomputed)
+
+
+def _rate(operation: str | None, one: Any, time: Any) -> float | None:
+    """The answers a second of a row's users over those of one user, by the times in which each has
+    as many answers."""
+    users = users_of(operation or "")
+    if users is None or not isinstance(one, int | float) or not isinstance(time, int | float):
+        return None
+    return users * one / time if time else None
+
+
+def _rates(
+    head: DerivedHeading, operation: str | None, one: PaperRow | None, source: Source | None
+) -> tuple[float | None, ...]:
+    """That of each variant's closed loops."""
+    if source is None or operation is None or one is None:
+        return (None,) * len(head.each)
+    alone, together = source.row(one[1]), source.row(operation)
+    return tuple(
+        _rate(operation, _believed(alone.get(variant)), _believed(together.get(variant)))
+        for variant in head.each
+    )
+
+
+def _believed(figure: Today | None) -> float | None:
+    if figure is None or figure.status not in BELIEVED or figure.elapsed_ns is None:
+        return None
+    return figure.elapsed_ns.value
 
 
 def _recomputed(kind: str, before: Any, after: Any) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from loadstone.analysis.derived import DerivedCell, DerivedHeading, cell, heading
+from loadstone.analysis.derived import THROUGHPUT, DerivedCell, DerivedHeading, cell, heading
 from loadstone.analysis.measured import LOAD, SIZE, Source, Today, operations_of
 from loadstone.analysis.summary import Summary, View
 from loadstone.record.model import BELIEVED
@@ -206,7 +206,10 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
         found = source.row(operation) if source and not why else {}
         why = why or ("" if found or not source else source.why(operation))
         row = (label, operation, values)
-        own = (cell(c, head, row, source) for c, head in zip(columns, derived, strict=True))
+        own = (
+            cell(c, head, row, source, table["rows"])
+            for c, head in zip(columns, derived, strict=True)
+        )
         rows.append(replace(_row(row, unit_ns, found, why), derived=tuple(own)))
     note = (
         table.get("note") or "",
@@ -238,7 +241,7 @@ def _pairs(derived: Sequence[DerivedHeading], summary: Summary) -> str:
     wanted = dict.fromkeys(
         known[system]
         for one in derived
-        if one.today is None and {one.before, one.after} <= set(known)
+        if one.today is None and one.kind != THROUGHPUT and {one.before, one.after} <= set(known)
         for system in (one.before, one.after)
         if known[system] not in summary.columns
     )

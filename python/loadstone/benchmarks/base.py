@@ -37,7 +37,8 @@ class DerivedColumn:
 
     `kind` names the formula: `gain` (before - after) / after and `loss` (after - before) / after,
     in percent; `ratio` before / after; `saved` before - after, in the table's unit; `sampled` is
-    `factor` times the time that `before` spends in `functions` (patterns of names), in that unit.
+    `factor` times the time that `before` spends in `functions` (patterns of names), in that unit;
+    `throughput`, of a table by users, is the answers a second with one user's as 1.
     `printed`: row's label -> value as printed.
     """
 

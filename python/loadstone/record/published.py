@@ -7,13 +7,15 @@ from loadstone.text.shape import OneOf, Within
 Whole = Annotated[int, Within(-(10**15), 10**15)]
 """A number that the paper printed without a point: it is printed without one."""
 Value = Annotated[float, Within(-1e15, 1e15)]
+KINDS = ("gain", "loss", "ratio", "saved", "sampled", "throughput")
+"""The formulas of derived columns."""
 
 
 class Derived(TypedDict, total=False):
     """A column that the paper derived, as `benchmarks.base.DerivedColumn`."""
 
     name: Required[str]
-    kind: Required[Annotated[str, OneOf(("gain", "loss", "ratio", "saved", "sampled"))]]
+    kind: Required[Annotated[str, OneOf(KINDS)]]
     before: Required[str]
     after: Required[str]
     printed: Required[dict[str, Whole | Value]]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from loadstone.analysis.derived import TIME, DerivedCell, DerivedHeading
+from loadstone.analysis.derived import THROUGHPUT, TIME, DerivedCell, DerivedHeading
 from loadstone.analysis.measured import Today
 from loadstone.analysis.published import Comparison, ComparisonRow, Comparisons
 from loadstone.analysis.standing import GUESS
@@ -19,6 +19,7 @@ FORMULAS = {
     "ratio": "{before} / {after}",
     "saved": "{before} − {after}, {unit}",  # noqa: RUF001
     "sampled": "of {before}, {unit}",
+    THROUGHPUT: "one user's as 1",
 }
 
 
@@ -135,6 +136,8 @@ def derived_cells(row: ComparisonRow, table: Comparison) -> list[str]:
 def _derived_heading(one: DerivedHeading, table: Comparison, summary: Summary) -> tuple[str, ...]:
     formula = FORMULAS[one.kind].format(before=one.before, after=one.after, unit=table.unit)
     then = f"{one.name}: {formula}, as printed"
+    if one.kind == THROUGHPUT:
+        return then, *(f"today: {summary.labels[variant]}" for variant in one.each)
     if one.today is None:
         return (then,)
     before, after = (summary.labels[variant] for variant in one.today)
@@ -148,6 +151,8 @@ def _derived_cell(one: DerivedCell, head: DerivedHeading) -> tuple[str, ...]:
     then = one.printed
     if one.recomputed is not None:
         then += f" (recomputed {one.recomputed:.{one.places}f})"
+    if head.kind == THROUGHPUT:
+        return then, *("" if value is None else digits(value) for value in one.each)
     if head.today is None:
         return (then,)
     return then, _derived_today(one, head)

@@ -62,7 +62,7 @@ def paired_difference(first: Sequence[Sample], second: Sequence[Sample]) -> Esti
 def _observations(
     pairs: Sequence[tuple[Sample, Sample]], of: Callable[[Sample, Sample], float]
 ) -> list[float]:
-    """What is compared, of each fork, block or pair: the largest of these of which there are
+    """The values of `of` for each fork, block or pair: the largest of these of which there are
     enough."""
     by_block = [list(block) for _, block in groupby(pairs, key=_round)]
     blocks = [median(of(a, b) for a, b in block) for block in by_block]

@@ -19,8 +19,8 @@ named_tactic! {
     /// **Do not combine with.** Two folders on one device, where it is safety or speed that is
     /// wanted: they are lost together and read no faster than one.
     /// **Source.** The mirrored disks of the Intelligent Database Machine, of which the nearer was
-    /// read: Simon, "Mirrored Disk Performance", Britton Lee, 1985; which copy to read: Bitton and Gray,
-    /// "Disk Shadowing", VLDB 1988.
+    /// read: Simon, "Mirrored Disk Performance", Britton Lee, 1985; which copy to read: Bitton and
+    /// Gray, "Disk Shadowing", VLDB 1988.
     "mirror" Mirroring {
         /// One copy.
         Off = "off",
