@@ -162,6 +162,14 @@ def test_versions_that_no_session_sees_are_gone_once_they_were_waited_for(
     assert engine.fetch(query) == [(0,)]
 
 
+def test_the_beginning_of_a_settings_name_is_answered_with_the_name() -> None:
+    """The program itself would take it for the whole, with a warning."""
+    variant = Variant("mariadb", (("set.innodb_fill_fact", "80"),))
+    with pytest.raises(InputError, match="no setting") as caught:
+        EVERY_ENGINE["mariadb"].check(variant)
+    assert "innodb_fill_factor" in caught.value.hint
+
+
 def test_a_failed_start_says_why(make: MakeEngine, scratch: Path) -> None:
     engine = make("mariadb")
     engine.start()

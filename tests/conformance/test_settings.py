@@ -68,7 +68,7 @@ REFUSED_AT_ONCE = (
 if MARIADB:
     REFUSED_AT_ONCE += (
         "mariadb?set.nosuch=1",
-        "mariadb?set.innodb_io_cap=300",  # of which the program would make a whole name
+        "mariadb?set.innodb_fill_fact=80",  # of which the program would make a whole name
         "mariadb?set.join_buffer_size=lots",
         "mariadb?set.join_cache_level=99",
         "mariadb?set.datadir=/etc",
