@@ -1,7 +1,7 @@
 //! Random stores under every log and every detection, committed and rolled back, with checkpoints
 //! among them, and crashes at every point: afterwards there is what was promised.
 //!
-//! `LODE_CRASH_IMAGES=n` looks at so many crashes.
+//! `LODE_CRASH_IMAGES=n` looks at so many crashes, `LODE_CRASH_SEED=n` at those of other workloads.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ const MARK: u64 = 1_000;
 fn after_every_crash_there_is_what_was_committed_whatever_found_the_stores() {
     let asked = setting("LODE_CRASH_IMAGES").unwrap_or(IMAGES_DEFAULT as u64) as usize;
     let combinations = combinations();
-    let (mut images, mut seed) = (0, 0);
+    let begun = setting("LODE_CRASH_SEED").unwrap_or(0);
+    let (mut images, mut seed) = (0, begun);
     while images < asked {
         for combination in &combinations {
             let durability = DURABILITY[seed as usize % DURABILITY.len()];
@@ -38,7 +39,9 @@ fn after_every_crash_there_is_what_was_committed_whatever_found_the_stores() {
             images += play(&tactics(&text), seed, IMAGES_DEFAULT / combinations.len());
         }
     }
-    show(format!("{images} crashes of {seed} workloads under {} combinations", combinations.len()));
+    let workloads = seed - begun;
+    let count = combinations.len();
+    show(format!("{images} crashes of {workloads} workloads under {count} combinations"));
 }
 
 fn on(image: &Image, tactics: &Tactics) -> Result<Database, LodeError> {

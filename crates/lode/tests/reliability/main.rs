@@ -9,6 +9,7 @@
 //! | `LODE_SEED=n` | plays one run of a model, the garbage or the threads again |
 //! | `LODE_RUNS=n` | plays so many runs of each model, and so many of the garbage |
 //! | `LODE_CRASH_IMAGES=n` | looks at so many crashes at least |
+//! | `LODE_CRASH_SEED=n` | begins these behind that seed, so that a long test can be run in parts |
 //!
 //! `make torture` sets them, flips every byte and tries every combination of tactics.
 

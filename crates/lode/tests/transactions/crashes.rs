@@ -1,7 +1,8 @@
 //! Every crash of short workloads: each point, and each way in which unsynced writes may have
 //! arrived, torn ones too. What the tactics promise holds, and nothing is ever damaged.
 //!
-//! `LODE_CRASH_IMAGES=n` goes on with other seeds until so many crashes were looked at.
+//! `LODE_CRASH_IMAGES=n` goes on with other seeds until so many crashes were looked at;
+//! `LODE_CRASH_SEED=n` begins behind that one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ const MARK: u64 = 1_000;
 fn after_every_crash_there_is_what_was_promised_and_nothing_else() {
     let asked = setting("LODE_CRASH_IMAGES").unwrap_or(IMAGES_DEFAULT as u64) as usize;
     let workloads = LOGGING.len() * DURABILITY.len() * BULK.len();
-    let (mut images, mut seed) = (0, 0);
+    let begun = setting("LODE_CRASH_SEED").unwrap_or(0);
+    let (mut images, mut seed) = (0, begun);
     while images < asked {
         for log in LOGGING {
             for durability in DURABILITY {
@@ -52,7 +54,7 @@ fn after_every_crash_there_is_what_was_promised_and_nothing_else() {
             }
         }
     }
-    show(format!("{images} crashes of {seed} workloads"));
+    show(format!("{images} crashes of {} workloads", seed - begun));
 }
 
 /// Creating a database can crash, too: then there is none, or an empty one.
