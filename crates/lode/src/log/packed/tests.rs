@@ -60,6 +60,24 @@ fn longer_runs_show_how_long_and_a_page_from_zeros_has_no_mask() {
     assert_eq!(packed.encoded_bytes(), 5 + 8 * 5);
 }
 
+/// A page from zeros ends with its last byte that is none, within a word.
+#[test]
+fn a_run_that_ends_within_a_word_is_whole_words_and_the_next_page_follows() {
+    let mut after = page(3, &[]);
+    after[4_093..].fill(0);
+    let mut packed = Packed::default();
+    for number in [300, 301] {
+        packed.push(number, &Runs::of_zeros(&after), None);
+    }
+    let decoded = decoded(&packed);
+    let found = decoded.pages().map(|(number, runs)| {
+        let mut made = AlignedPage::new([0; PAGE_BYTES]);
+        apply(&runs, &mut made.page_mut()).unwrap();
+        (number, made[16..] == after[16..])
+    });
+    assert_eq!(found.collect::<Vec<_>>(), [(300, true), (301, true)]);
+}
+
 /// The least that T2a leaves of a part: its page, its place and a mask, besides the bytes.
 #[test]
 fn a_changed_word_costs_four_bytes_besides_those_that_differ() {
@@ -93,13 +111,14 @@ fn what_is_no_change_is_refused() {
     let word = [9_u8; 8];
     let good: &[u8] = &[1, 4, 8];
     assert!(Packed::decode(&[good, &word].concat()).is_some());
-    let cases: [(&str, &[u8]); 9] = [
+    let cases: [(&str, &[u8]); 10] = [
         ("nothing", &[]),
         ("no page", &[1]),
         ("no run", &[1, 4]),
         ("half a run", &[1, 4, 8, 9, 9]),
         ("more is left than fills a record", &[1, 4, 10, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0]),
         ("a number without end", &[1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80]),
+        ("a longer number", &[1, 0x84, 0x80, 0x80, 0x80, 0x80, 0, 10, 1, 9]),
         ("a page twice", &[2, 4, 10, 1, 9, 0, 10, 1, 9]),
         ("a run behind the page", &[1, 4, 0xfa, 0x0f, 1, 9]),
         ("a run beyond the page", &[1, 4, 0xf7, 0x0f, 0, 1, 9, 1, 9]),
