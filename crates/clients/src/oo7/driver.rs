@@ -69,6 +69,19 @@ pub trait Driver: Transactions {
         out: &mut Vec<Self::Composite>,
     ) -> Result<(), ClientError>;
 
+    /// The graphs of these base assemblies' private components are about to be walked, in this
+    /// order: an engine that reads ahead may begin to.
+    #[inline]
+    fn expect_graphs(&mut self, _of: &[Self::Base]) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    /// These atomic parts will be read soon, as `expect_graphs` has it.
+    #[inline]
+    fn expect_parts(&mut self, _parts: &[Self::Part]) -> Result<(), ClientError> {
+        Ok(())
+    }
+
     /// Append the shared components of a base assembly, repeated ones repeated.
     fn shared_components(
         &mut self,

@@ -109,14 +109,12 @@ fn one_call<C: Driver>(
 
 fn t1_work<C: Driver>(driver: &mut C, visits: &mut Visits) -> Result<u64, ClientError> {
     let mut walk = Walk::new(driver);
-    walk.components(MODULE, |walk, composite| {
-        walk.graph(composite, &mut |_, it| {
-            visits.part(&it.part);
-            for _ in 0..WORK {
-                black_box(now_ns());
-            }
-            Ok(())
-        })
+    walk.graphs(MODULE, |_, it| {
+        visits.part(&it.part);
+        for _ in 0..WORK {
+            black_box(now_ns());
+        }
+        Ok(())
     })?;
     Ok(walk.calls)
 }

@@ -101,6 +101,25 @@ impl<'a, C: Driver> Walk<'a, C> {
     pub fn components(
         &mut self,
         module: u32,
+        at: impl FnMut(&mut Self, C::Composite) -> Result<(), ClientError>,
+    ) -> Result<(), ClientError> {
+        self.tree(module, |_, _| Ok(()), at)
+    }
+
+    /// The same, and the whole graph of each; the driver is informed which come next.
+    pub fn graphs(
+        &mut self,
+        module: u32,
+        mut at: impl FnMut(&mut Self, &Visited<C::Part>) -> Result<(), ClientError>,
+    ) -> Result<(), ClientError> {
+        let expect = |driver: &mut C, bases: &[C::Base]| driver.expect_graphs(bases);
+        self.tree(module, expect, |walk, composite| walk.graph(composite, &mut at))
+    }
+
+    fn tree(
+        &mut self,
+        module: u32,
+        mut expect: impl FnMut(&mut C, &[C::Base]) -> Result<(), ClientError>,
         mut at: impl FnMut(&mut Self, C::Composite) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
         let mut complex = vec![self.driver.design_root(module)?];
@@ -111,6 +130,7 @@ impl<'a, C: Driver> Walk<'a, C> {
             self.driver.subassemblies(here, &mut complex, &mut bases)?;
             self.calls += 1 + bases.len() as u64;
             complex[first..].reverse();
+            expect(self.driver, &bases)?;
             for base in bases.drain(..) {
                 self.driver.components(base, &mut composites)?;
                 for composite in composites.drain(..) {
@@ -144,6 +164,9 @@ impl<'a, C: Driver> Walk<'a, C> {
         let first = self.links.len();
         let part = self.driver.follow(handle, &mut self.links)?;
         self.calls += 1;
+        if is_root {
+            self.driver.expect_parts(&self.links[first..])?;
+        }
         at(self, &Visited { handle, part, is_root })?;
         for place in first..self.links.len() {
             let next = self.links[place];
@@ -164,11 +187,9 @@ pub(super) fn t1<C: Driver>(
 ) -> Result<u64, ClientError> {
     let mut walk = Walk::new(driver);
     for module in modules {
-        walk.components(module, |walk, composite| {
-            walk.graph(composite, &mut |_, it| {
-                visits.part(&it.part);
-                Ok(())
-            })
+        walk.graphs(module, |_, it| {
+            visits.part(&it.part);
+            Ok(())
         })?;
     }
     Ok(walk.calls)

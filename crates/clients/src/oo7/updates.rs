@@ -95,24 +95,22 @@ fn update<C: Driver>(
     mut done: Done,
 ) -> Result<Done, ClientError> {
     let mut walk = Walk::new(driver);
-    walk.components(MODULE, |walk, composite| {
-        walk.graph(composite, &mut |walk, it| {
-            done.visits.part(&it.part);
-            let times = match extent {
-                Extent::Root => u32::from(it.is_root),
-                Extent::Each => 1,
-                Extent::Repeated(times) => times,
-            };
-            for _ in 0..times {
-                match change {
-                    Change::Swap => walk.driver.swap(it.handle)?,
-                    Change::Date => walk.driver.toggle_date(it.handle)?,
-                }
+    walk.graphs(MODULE, |walk, it| {
+        done.visits.part(&it.part);
+        let times = match extent {
+            Extent::Root => u32::from(it.is_root),
+            Extent::Each => 1,
+            Extent::Repeated(times) => times,
+        };
+        for _ in 0..times {
+            match change {
+                Change::Swap => walk.driver.swap(it.handle)?,
+                Change::Date => walk.driver.toggle_date(it.handle)?,
             }
-            done.updates += u64::from(times);
-            walk.calls += u64::from(times);
-            Ok(())
-        })
+        }
+        done.updates += u64::from(times);
+        walk.calls += u64::from(times);
+        Ok(())
     })?;
     done.calls += walk.calls;
     Ok(done)

@@ -250,6 +250,18 @@ impl Buffer {
         self.pages.prefetch(page, at);
     }
 
+    /// Have a page's extent brought that will be read soon, by the threads that read ahead. It does
+    /// nothing where there are none, or the page is in memory or none of the volume's.
+    pub fn expect(&self, page: PageNumber) {
+        let is_absent = self.state(page).is_some_and(|state| state.load().is_evicted());
+        if is_absent && self.read_ahead.is_on() {
+            let pages_total = self.pages_total();
+            if page < pages_total {
+                self.read_ahead.expect(page, pages_total);
+            }
+        }
+    }
+
     /// Count that a walk has prefetched so many records: once a walk, because to count each would
     /// cost more than it.
     pub fn note_prefetches(&self, count: u64) {

@@ -7,6 +7,9 @@
 //! time. The reader shows where it is by reading the first page of an extent, which it does the
 //! slow way while nobody has used it since it came.
 //!
+//! A program that follows references knows where they lead before it goes there, though no stream
+//! shows it: the extents of pages that it names wait in the same queue.
+//!
 //! Pages read in vain, where a file or a scan ends, are some windows; pages read too early are a
 //! part of the cache that [`WINDOW_DIVISOR`] bounds.
 
@@ -35,6 +38,11 @@ const EXTENTS_CERTAIN: PageNumber = 4;
 /// Readers that are distinguished.
 const STREAMS_MAX: usize = 4;
 
+/// So many misses behind the last run that was named, no stream begins: who names runs meets
+/// neighbouring extents by chance, and to read on there brought OO7's documents in vain, a third of
+/// all pages. As many as the misses of a traversal between two graphs, with room to spare.
+const MISSES_OF_NAMER: u32 = 16;
+
 /// Consecutive pages.
 pub(super) type Run = Range<PageNumber>;
 
@@ -57,6 +65,8 @@ struct Work {
     queue: VecDeque<Run>,
     /// The runs that the prefetcher's threads read now.
     under_way: Vec<Run>,
+    /// Misses that still count as those of a reader that names what it will read.
+    misses_of_namer: u32,
     ended: bool,
 }
 
@@ -99,7 +109,15 @@ impl ReadAhead {
             // No thread was free so far.
             return work.queue.remove(at).expect("it was found there");
         }
-        let known = work.streams.iter().position(|stream| stream.end == first);
+        let is_named = work.misses_of_namer > 0;
+        work.misses_of_namer = work.misses_of_namer.saturating_sub(1);
+        let goes_on = |stream: &Stream| {
+            stream.end == first && (!is_named || stream.window_pages >= self.certain_pages())
+        };
+        let known = work.streams.iter().position(goes_on);
+        if known.is_none() && is_named {
+            return first..end;
+        }
         let Some(mut stream) = known.and_then(|at| work.streams.remove(at)) else {
             work.streams.truncate(STREAMS_MAX - 1);
             work.streams.push_front(Stream { end, window_pages: self.extent_pages });
@@ -120,6 +138,11 @@ impl ReadAhead {
     /// A reader has come to that page, which was there.
     pub(super) fn passed(&self, page: PageNumber, pages_total: PageNumber) {
         let mut work = self.lock();
+        if work.misses_of_namer > 0 {
+            // Who named the page, most likely: a stream whose end is near would be driven on by
+            // chance, through the whole volume.
+            return;
+        }
         let is_near = |stream: &Stream| {
             let ahead = stream.end.checked_sub(page);
             ahead.is_some_and(|ahead| (1..=WINDOWS_AHEAD * stream.window_pages).contains(&ahead))
@@ -139,8 +162,9 @@ impl ReadAhead {
         page: PageNumber,
         pages_total: PageNumber,
     ) {
-        let certain = (EXTENTS_CERTAIN * self.extent_pages).min(self.window_pages_max);
-        if stream.window_pages < certain || !self.has_prefetcher.load(Ordering::Relaxed) {
+        if stream.window_pages < self.certain_pages()
+            || !self.has_prefetcher.load(Ordering::Relaxed)
+        {
             return;
         }
         while stream.end < pages_total
@@ -152,12 +176,35 @@ impl ReadAhead {
         }
     }
 
+    /// The window of a stream that is no chance any more.
+    fn certain_pages(&self) -> PageNumber {
+        (EXTENTS_CERTAIN * self.extent_pages).min(self.window_pages_max)
+    }
+
     /// The next window of a stream, twice as long as the last.
     fn following(&self, stream: &mut Stream, pages_total: PageNumber) -> Run {
         stream.window_pages = (2 * stream.window_pages).min(self.window_pages_max);
         let first = stream.end;
         stream.end = first.saturating_add(stream.window_pages).min(pages_total);
         first..stream.end
+    }
+
+    /// A page will be read soon, of which nothing is in memory: its extent is brought meanwhile, as
+    /// far as there is somebody to bring it and the cache has room for what waits.
+    pub(super) fn expect(&self, page: PageNumber, pages_total: PageNumber) {
+        if !self.has_prefetcher.load(Ordering::Relaxed) {
+            return;
+        }
+        let first = page / self.extent_pages * self.extent_pages;
+        let run = first..first.saturating_add(self.extent_pages).min(pages_total);
+        let mut work = self.lock();
+        let is_known = work.queue.iter().chain(&work.under_way).any(|run| run.contains(&page));
+        let waiting: usize = work.queue.iter().map(Run::len).sum();
+        if !is_known && waiting + run.len() <= (WINDOWS_AHEAD * self.window_pages_max) as usize {
+            work.queue.push_back(run);
+            work.misses_of_namer = MISSES_OF_NAMER;
+            self.wanted.notify_one();
+        }
     }
 
     /// There is a prefetcher from now on.
@@ -186,6 +233,7 @@ impl ReadAhead {
         let mut work = self.lock();
         work.streams.clear();
         work.queue.clear();
+        work.misses_of_namer = 0;
         while !work.under_way.is_empty() {
             work = self.done.wait(work).expect(UNPOISONED);
         }
@@ -205,6 +253,12 @@ impl ReadAhead {
         while !work.queue.is_empty() || !work.under_way.is_empty() {
             work = self.done.wait(work).expect(UNPOISONED);
         }
+    }
+
+    /// The number of runs that nobody brings so far.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().queue.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, Work> {

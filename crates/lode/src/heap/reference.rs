@@ -61,8 +61,9 @@ impl Reference {
         (self.0 ^ other.0) << (64 - Self::SHIFT) == 0
     }
 
+    /// The page in which the record lies, or did: one that moved is followed from there.
     #[inline]
-    const fn page(self) -> PageNumber {
+    pub const fn page(self) -> PageNumber {
         (self.0 >> 16) as PageNumber
     }
 

@@ -103,6 +103,10 @@ impl PageRead for CountingPages {
         self.pages.prefetch(page, at);
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        self.pages.read_ahead(page);
+    }
+
     fn note_prefetches(&self, count: u64) {
         let before = self.counts.get();
         let prefetches_noted = before.prefetches_noted + count;

@@ -99,6 +99,8 @@ impl PageRead for MemoryPages {
 
     fn prefetch(&self, _page: PageNumber, _at: usize) {}
 
+    fn read_ahead(&self, _page: PageNumber) {}
+
     fn note_prefetches(&self, _count: u64) {}
 }
 

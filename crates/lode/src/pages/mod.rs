@@ -84,6 +84,10 @@ pub trait PageRead {
     /// Prefetch what lies there in memory into the processor's caches.
     fn prefetch(&self, page: PageNumber, at: usize);
 
+    /// Have a page that will be read soon brought from the disk meanwhile, with its extent: the
+    /// tactic `readahead`. Nothing is locked, and nothing is wrong if it is not read after all.
+    fn read_ahead(&self, page: PageNumber);
+
     /// Count that a walk has prefetched so many records.
     fn note_prefetches(&self, count: u64);
 }

@@ -298,6 +298,10 @@ impl PageRead for RemoteWriting {
         self.client().buffer.prefetch(page, at);
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        self.client().buffer.expect(page);
+    }
+
     fn note_prefetches(&self, count: u64) {
         self.client().buffer.note_prefetches(count);
     }

@@ -5,7 +5,8 @@ use super::describe::named_tactic;
 named_tactic! {
     /// **What it does.** With `on`, a page that is not in memory is read together with the rest of
     /// its extent; a reader that misses one extent right after another is given longer runs, up to
-    /// 512 KiB, and threads bring several of these before they are requested.
+    /// 512 KiB, and threads bring several of these before they are requested. So they do with the
+    /// extents that a program names because its references lead there, as OO7's traversals do.
     /// **What it buys.** A scan waits for the disk's bandwidth and not for each page's latency,
     /// above all with `disk=direct`, where nobody else reads ahead.
     /// **What it costs.** Single look-ups read an extent for one page, and what comes along drives

@@ -110,6 +110,12 @@ impl PageRead for MappedPages<'_> {
         }
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        if self.view(page).is_none() {
+            self.writing.read_ahead(page);
+        }
+    }
+
     fn note_prefetches(&self, count: u64) {
         self.writing.note_prefetches(count);
     }

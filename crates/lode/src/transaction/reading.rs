@@ -157,6 +157,10 @@ impl<S: LockSource> PageRead for ReadTransaction<S> {
         self.buffer.prefetch(page, at);
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        self.buffer.expect(page);
+    }
+
     fn note_prefetches(&self, count: u64) {
         self.buffer.note_prefetches(count);
     }

@@ -284,6 +284,10 @@ impl PageRead for Writing {
         self.buffer.prefetch(page, at);
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        self.buffer.expect(page);
+    }
+
     fn note_prefetches(&self, count: u64) {
         self.buffer.note_prefetches(count);
     }

@@ -226,6 +226,10 @@ macro_rules! page_read {
                 $which!(self, pages => pages.prefetch(page, at));
             }
 
+            fn read_ahead(&self, page: PageNumber) {
+                $which!(self, pages => pages.read_ahead(page));
+            }
+
             fn note_prefetches(&self, count: u64) {
                 $which!(self, pages => pages.note_prefetches(count));
             }

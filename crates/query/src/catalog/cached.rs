@@ -132,6 +132,10 @@ impl<P: PageRead> PageRead for Noting<'_, P> {
         self.pages.prefetch(page, at);
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        self.pages.read_ahead(page);
+    }
+
     fn note_prefetches(&self, count: u64) {
         self.pages.note_prefetches(count);
     }

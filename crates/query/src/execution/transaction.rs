@@ -109,6 +109,10 @@ impl PageRead for Transaction {
         of_either!(self, transaction => transaction.prefetch(page, at));
     }
 
+    fn read_ahead(&self, page: PageNumber) {
+        of_either!(self, transaction => transaction.read_ahead(page));
+    }
+
     fn note_prefetches(&self, count: u64) {
         of_either!(self, transaction => transaction.note_prefetches(count));
     }

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use loadstone_datasets::oo7::Database as Data;
-use lode::LodeError;
 use lode::internals::catalog;
 use lode::internals::objects::Reference;
+use lode::{LodeError, PageRead};
 
 use super::files::{self, Class};
 use super::plain::Plain;
@@ -13,6 +13,7 @@ use super::{Lode, load, not_begun, not_loaded};
 use crate::clocked::Transactions;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
+use crate::lode::failure::Failure;
 use crate::lode::place::Place;
 use crate::oo7::contents::Contents;
 use crate::oo7::driver::Driver;
@@ -72,6 +73,23 @@ impl<P: Place> Driver for Lode<P> {
     fn components(&mut self, of: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
         ask!(self, "following references", |files, pages| {
             files::references(files.bases, pages, of, 0, out)
+        })
+    }
+
+    fn expect_graphs(&mut self, of: &[Reference]) -> Result<(), ClientError> {
+        let Some(expected) = &mut self.expected else { return Ok(()) };
+        ask!(self, "reading ahead", |files, pages| files.expect_graphs(pages, of, expected))
+    }
+
+    fn expect_parts(&mut self, parts: &[Reference]) -> Result<(), ClientError> {
+        if self.expected.is_none() {
+            return Ok(());
+        }
+        ask!(self, "reading ahead", |_files, pages| {
+            for part in parts {
+                pages.read_ahead(part.page());
+            }
+            Ok::<(), Failure>(())
         })
     }
 

@@ -230,6 +230,24 @@ impl Files {
         words.map(record::part_of).ok_or(TOO_SHORT)
     }
 
+    /// Have the roots of the private components of base assemblies read ahead; `composites` is
+    /// memory for their references.
+    pub fn expect_graphs(
+        &self,
+        pages: &impl PageRead,
+        bases: &[Reference],
+        composites: &mut Vec<Reference>,
+    ) -> Result<()> {
+        composites.clear();
+        for &base in bases {
+            references(self.bases, pages, base, 0, composites)?;
+        }
+        for &composite in composites.iter() {
+            pages.read_ahead(own(self.composites, pages, composite, 0)?.page());
+        }
+        Ok(())
+    }
+
     /// The id of an atomic part.
     #[inline(always)]
     pub fn part_id(&self, pages: &impl PageRead, at: Reference) -> Result<u32> {

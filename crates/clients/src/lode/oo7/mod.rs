@@ -15,8 +15,9 @@ mod writing;
 
 use loadstone_datasets::oo7::Database as Data;
 use lode::Database;
+use lode::internals::objects::Reference;
 use lode::remote::Remote;
-use lode::tactics::{Detect, Prefetch};
+use lode::tactics::{Detect, Prefetch, ReadAhead};
 
 use self::files::Files;
 use self::plain::Plain;
@@ -58,6 +59,8 @@ pub struct Lode<P: Place> {
     files: Option<Files>,
     /// Atomic parts as plain memory, where stores are found.
     plain: Option<Plain>,
+    /// Of the next composite parts, to be read ahead; `None` under `readahead=off`.
+    expected: Option<Vec<Reference>>,
     store: Store<P>,
 }
 
@@ -79,7 +82,9 @@ impl<P: Place> Lode<P> {
         let files = files.map_err(|failure| failure.reported("finding its files"))?;
         let finds = store.database()?.tactics().detect != Detect::Explicit;
         let plain = finds.then(Plain::default);
-        Ok(Self { reader: None, writer: None, files, plain, store })
+        let reads_ahead = store.database()?.tactics().read_ahead == ReadAhead::On;
+        let expected = reads_ahead.then(Vec::new);
+        Ok(Self { reader: None, writer: None, files, plain, expected, store })
     }
 }
 

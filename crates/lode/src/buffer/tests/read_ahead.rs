@@ -112,3 +112,74 @@ fn a_page_that_cannot_be_read_ahead_is_reported_when_it_is_asked_for() {
         assert_eq!(seen.is_err(), page == 200 || page == 301, "page {page}");
     }
 }
+
+#[test]
+fn extents_that_a_reader_names_are_there_when_it_comes() {
+    let disk = TestDisk::with_pages(PAGES);
+    let buffer = Arc::new(buffer(&disk, &streaming(1024)));
+    // Nobody brings them.
+    buffer.expect(400);
+    assert_eq!(buffer.read_ahead.waiting(), 0);
+    pass(&buffer, [400]);
+    let _prefetcher = Prefetcher::of(&buffer);
+    let named = [900, 101, 102, 505, 999, PAGES, PageNumber::MAX, 401];
+    for page in named {
+        buffer.expect(page);
+    }
+    buffer.read_ahead.wait_until_idle();
+    let mut called = disk.called();
+    called.sort_by_key(|call| if let Call::Read(first, _) = call { *first } else { 0 });
+    assert_eq!(called, [96, 400, 504, 896, 992].map(|first| Call::Read(first, 8)));
+    pass(&buffer, [900, 101, 102, 505, 999]);
+    assert_eq!(buffer.counters().misses, 1);
+}
+
+#[test]
+fn no_more_is_named_than_a_part_of_the_cache_holds() {
+    let disk = TestDisk::with_pages(PAGES);
+    let buffer = buffer(&disk, &streaming(256));
+    // As with a prefetcher whose threads are all busy.
+    buffer.read_ahead.begin();
+    for page in [100, 101] {
+        buffer.expect(page);
+    }
+    assert_eq!(buffer.read_ahead.waiting(), 1);
+    (0..PAGES).for_each(|page| buffer.expect(page));
+    assert_eq!(buffer.read_ahead.waiting(), 6);
+}
+
+/// OO7's graphs lie in neighbouring extents, and behind them is what nobody reads.
+#[test]
+fn a_reader_that_names_extents_begins_no_stream_until_it_has_stopped() {
+    let disk = TestDisk::with_pages(PAGES);
+    let buffer = buffer(&disk, &streaming(1024));
+    buffer.read_ahead.begin();
+    buffer.expect(900);
+    pass(&buffer, (0..17).map(|extent| 8 * extent));
+    assert_eq!(disk.called(), (0..17).map(|extent| Call::Read(8 * extent, 8)).collect::<Vec<_>>());
+    // The last was the first of a stream again.
+    pass(&buffer, [136]);
+    assert_eq!(disk.called().last(), Some(&Call::Read(136, 16)));
+}
+
+#[test]
+fn a_stream_that_is_no_chance_goes_on_beside_a_reader_that_names_extents() {
+    let disk = TestDisk::with_pages(PAGES);
+    let buffer = buffer(&disk, &streaming(1024));
+    pass(&buffer, [0, 8, 24]);
+    buffer.read_ahead.begin();
+    buffer.expect(900);
+    pass(&buffer, [56]);
+    assert_eq!(disk.called().last(), Some(&Call::Read(56, 32)));
+}
+
+#[test]
+fn pages_that_were_named_drive_no_stream_on() {
+    let disk = TestDisk::with_pages(PAGES);
+    let buffer = buffer(&disk, &streaming(1024));
+    pass(&buffer, [0, 8, 24]);
+    buffer.read_ahead.begin();
+    buffer.expect(900);
+    pass(&buffer, [32]);
+    assert_eq!(buffer.read_ahead.waiting(), 1);
+}
