@@ -121,12 +121,12 @@ def primitives(folder: Path) -> Mapping[str, float]:
     printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found = {}
     for line in printed.splitlines():
+        fault, is_ratio, ratio = line.partition(", lode over bare: ")
         name, figure = line[:40].strip(), line[40:].split()
-        if figure and figure[0].replace(".", "").isdigit():
-            found[name] = float(figure[0])
-        elif ", lode over bare: " in line:
-            fault, ratio = line.split(", lode over bare: ")
+        if is_ratio:
             found[fault] = float(ratio.split()[0])
+        elif figure and figure[0].replace(".", "").isdigit():
+            found[name] = float(figure[0])
     return found
 
 
