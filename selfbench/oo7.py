@@ -50,8 +50,7 @@ COMMIT_BYTES = 32
 LOG_GOAL = 1.15
 TIME_GOAL = 1.3
 EXTENT = "extent=32"
-"""Pages that a file gets together, and a miss brings: at 16 the medium database was read at half
-this rate, at 64 by a tenth more bytes."""
+"""Pages that a file gets together, and a miss brings."""
 COLD: Mapping[str, tuple[str, ...]] = {
     "page by page": ("swizzle=on", "disk=direct", "readahead=off"),
     "readahead": ("swizzle=on", "disk=direct", "readahead=on"),
