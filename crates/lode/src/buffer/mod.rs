@@ -38,6 +38,7 @@ use std::sync::{Arc, OnceLock, Weak};
 pub use self::counters::Counters;
 pub use self::latched::Latched;
 pub use self::lending::Frames;
+pub(crate) use self::pins::Reserve;
 pub use self::prefetcher::Prefetcher;
 pub use self::write_back::{Occasion, WriteBack};
 

@@ -90,12 +90,16 @@ impl ServerLocks {
 }
 
 impl LockSource for ServerLocks {
+    type Pins = ();
+
     fn owner(&self) -> Owner {
         self.client.connections.owner()
     }
 
+    fn pins(_: &Arc<GrantedLocks<Self>>) {}
+
     /// A transaction ends in its thread, and a page may be pinned in any: it is copied.
-    fn pin(_: &Arc<GrantedLocks<Self>>, _: PageNumber) -> Result<Option<Pinned>> {
+    fn pin(_: &Arc<()>, _: PageNumber) -> Result<Option<Pinned>> {
         Ok(None)
     }
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::interrupt::Interrupt;
 use super::lock_set::{GrantedLocks, LockSource};
+use crate::buffer::{Buffer, Reserve};
 use crate::error::{LodeError, Result};
 use crate::lock::{Mode, Resource, TransactionNumber};
 use crate::owner::Owner;
@@ -77,35 +78,21 @@ impl LocalLocks {
     }
 }
 
-impl Keeper for GrantedLocks<LocalLocks> {
-    #[inline]
-    fn unpin(&self, page: PageNumber) {
-        self.source().shared.buffer.unpin(page);
-    }
-}
-
 impl LockSource for LocalLocks {
+    type Pins = Pins;
+
     fn owner(&self) -> Owner {
         self.owner
     }
 
     #[inline]
-    fn pin(granted: &Arc<GrantedLocks<Self>>, page: PageNumber) -> Result<Option<Pinned>> {
-        let buffer = &granted.source().shared.buffer;
-        if !buffer.pin(page)? {
-            return Ok(None);
-        }
-        let at = buffer.pinned_bytes(page).cast_mut();
-        let at = NonNull::new(at).expect("the buffer begins behind address 0");
-        let keeper = Arc::clone(granted) as Arc<dyn Keeper>;
-        // SAFETY: the page lies within the reservation, which lives as long as the share of the
-        // buffer that `keeper` has. As long as a reader has it pinned, its state word cannot be
-        // latched (`State::latch`, `State::latch_pinned`), and only who has latched a page writes
-        // to it or drops its memory. So no plain store meets the slice, under whatever `locks`;
-        // optimistic readers and the thread that writes the page out only load.
-        #[expect(unsafe_code, reason = "a page that is pinned is handed out as a slice")]
-        let pinned = unsafe { Pinned::frame(keeper, page, at) };
-        Ok(Some(pinned))
+    fn pins(granted: &Arc<GrantedLocks<Self>>) -> Pins {
+        Pins::of(granted)
+    }
+
+    #[inline]
+    fn pin(pins: &Arc<Pins>, page: PageNumber) -> Result<Option<Pinned>> {
+        pins.pin(page)
     }
 
     fn check_owner(&self) -> Result<()> {
@@ -139,5 +126,59 @@ impl LockSource for LocalLocks {
 
     fn release(&self, resources: impl Iterator<Item = Resource>) {
         self.shared.locks.release(self.transaction, resources);
+    }
+}
+
+/// The keeper of the pages that a handle has pinned: it has the locks of the transaction, and the
+/// pages that it has reserved.
+///
+/// Each handle has its own, on cache lines of its own. Threads that pin pages would otherwise count
+/// them in one place, and each page cost both of them a wait for the other's.
+#[repr(align(128))]
+pub struct Pins {
+    granted: Arc<GrantedLocks<LocalLocks>>,
+    reserve: Reserve,
+}
+
+impl Pins {
+    pub(super) fn of(granted: &Arc<GrantedLocks<LocalLocks>>) -> Self {
+        Self { granted: Arc::clone(granted), reserve: Reserve::default() }
+    }
+
+    fn buffer(&self) -> &Buffer {
+        &self.granted.source().shared().buffer
+    }
+
+    /// Pin a page that is locked; None where as many readers have pinned it as can be counted.
+    #[inline]
+    pub(super) fn pin(self: &Arc<Self>, page: PageNumber) -> Result<Option<Pinned>> {
+        let buffer = self.buffer();
+        if !buffer.pin(page, &self.reserve)? {
+            return Ok(None);
+        }
+        let at = buffer.pinned_bytes(page).cast_mut();
+        let at = NonNull::new(at).expect("the buffer begins behind address 0");
+        let keeper = Arc::clone(self) as Arc<dyn Keeper>;
+        // SAFETY: the page lies within the reservation, which lives as long as the share of the
+        // buffer that `keeper` has. As long as a reader has it pinned, its state word cannot be
+        // latched (`State::latch`, `State::latch_pinned`), and only who has latched a page writes
+        // to it or drops its memory. So no plain store meets the slice, under whatever `locks`;
+        // optimistic readers and the thread that writes the page out only load.
+        #[expect(unsafe_code, reason = "a page that is pinned is handed out as a slice")]
+        let pinned = unsafe { Pinned::frame(keeper, page, at) };
+        Ok(Some(pinned))
+    }
+}
+
+impl Keeper for Pins {
+    #[inline]
+    fn unpin(&self, page: PageNumber) {
+        self.buffer().unpin(page, &self.reserve);
+    }
+}
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        self.buffer().give_back_all(&self.reserve);
     }
 }

@@ -1,6 +1,6 @@
 //! The locks that one transaction holds, wherever they are given out.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::mem;
 use std::sync::{Arc, PoisonError};
 
@@ -24,13 +24,19 @@ pub trait LockSource: Sized {
         self.owner().is_here()
     }
 
+    /// The keeper of the pages that one handle has pinned.
+    type Pins;
+
+    /// For a handle that pins its first page.
+    fn pins(granted: &Arc<GrantedLocks<Self>>) -> Self::Pins;
+
     /// Pin a page that is locked, where it lies; it keeps the locks. `None` where it is to be
     /// copied instead.
     ///
     /// # Errors
     ///
     /// As of [`crate::PageRead::pin`].
-    fn pin(granted: &Arc<GrantedLocks<Self>>, page: PageNumber) -> Result<Option<Pinned>>;
+    fn pin(pins: &Arc<Self::Pins>, page: PageNumber) -> Result<Option<Pinned>>;
 
     /// Before any lock, latch or mutex: in a child of the process nobody may be there to release
     /// it.
@@ -112,6 +118,8 @@ impl<S: LockSource> Drop for GrantedLocks<S> {
 /// The locks of a transaction as one of its handles knows them, so that it requests each lock once.
 pub(crate) struct LockSet<S: LockSource> {
     granted: Arc<GrantedLocks<S>>,
+    /// There from the first page on that it pins.
+    pins: OnceCell<Arc<S::Pins>>,
     owner: Owner,
     whole: Cell<bool>,
     locked: RefCell<NumberMap<Resource, Mode>>,
@@ -132,17 +140,19 @@ impl<S: LockSource> LockSet<S> {
 
     fn of(granted: Arc<GrantedLocks<S>>) -> Self {
         let owner = granted.source.owner();
-        let (whole, last) = (Cell::new(false), Cell::new(None));
-        Self { granted, owner, whole, locked: RefCell::default(), last }
+        let (whole, last, pins) = (Cell::new(false), Cell::new(None), OnceCell::new());
+        Self { granted, pins, owner, whole, locked: RefCell::default(), last }
     }
 
     pub(crate) fn source(&self) -> &S {
         &self.granted.source
     }
 
-    /// The owner of the locks, which keeps them when this handle has gone.
-    pub(crate) const fn granted(&self) -> &Arc<GrantedLocks<S>> {
-        &self.granted
+    /// Pin a page that is locked, where it lies; it keeps the locks when this handle has gone.
+    /// `None` where it is to be copied instead.
+    #[inline]
+    pub(crate) fn pin(&self, page: PageNumber) -> Result<Option<Pinned>> {
+        S::pin(self.pins.get_or_init(|| Arc::new(S::pins(&self.granted))), page)
     }
 
     /// Whether everything is locked that the transaction may ever need: all that reading a page
@@ -201,8 +211,12 @@ impl<S: LockSource> LockSet<S> {
     /// Give everything back, unless another handle, or a page that is pinned, still needs it: then
     /// that one does when it goes.
     pub(crate) fn release(&self) {
-        // Nobody but this handle could make it more than one.
-        if Arc::strong_count(&self.granted) == 1 {
+        // Nobody but this handle could make them more.
+        let (pins, own) = match self.pins.get() {
+            Some(pins) => (Arc::strong_count(pins) - 1, 2),
+            None => (0, 1),
+        };
+        if pins == 0 && Arc::strong_count(&self.granted) == own {
             self.granted.release();
         }
         self.whole.set(false);

@@ -26,7 +26,7 @@ mod reading;
 mod writing;
 
 pub use interrupt::Interrupt;
-pub use local_locks::LocalLocks;
+pub use local_locks::{LocalLocks, Pins};
 pub use lock_set::{GrantedLocks, LockSource};
 pub use mapped_pages::MappedPages;
 pub use mapping::{MappedReading, Mapping};

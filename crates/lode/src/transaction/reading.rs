@@ -130,7 +130,7 @@ impl<S: LockSource> PageRead for ReadTransaction<S> {
     #[inline]
     fn pin(&self, page: PageNumber) -> Result<Pinned> {
         self.lock(page)?;
-        if let Some(pinned) = S::pin(self.lock_set.granted(), page)? {
+        if let Some(pinned) = self.lock_set.pin(page)? {
             return Ok(pinned);
         }
         let copy = self.buffer.read(page, |view| Arc::new(view.aligned_copy()))?;

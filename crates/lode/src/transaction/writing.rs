@@ -257,7 +257,7 @@ impl PageRead for Writing {
         self.lock(page, Mode::Shared)?;
         // A page that it changed itself may change again.
         let is_own = !self.changed.is_empty() && self.shared().changes.has_changed(page);
-        if !is_own && let Some(pinned) = LocalLocks::pin(self.lock_set.granted(), page)? {
+        if !is_own && let Some(pinned) = self.lock_set.pin(page)? {
             return Ok(pinned);
         }
         let copy = self.read(page, |view| Arc::new(view.aligned_copy()))?;

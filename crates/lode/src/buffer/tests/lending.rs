@@ -64,13 +64,14 @@ fn unavailable_memory_is_not_lent_in_part() {
 
 #[test]
 fn pins_leave_a_frame_whatever_is_lent() {
+    let reserve = Reserve::default();
     let (_disk, buffer) = full(Replacement::Clock);
     let frames = Frames::of(&buffer);
-    assert!((0..8).all(|page| buffer.pin(page).unwrap()));
-    assert!(buffer.pin(8).is_err(), "an eighth can be pinned where the rest is lent");
+    assert!((0..8).all(|page| buffer.pin(page, &reserve).unwrap()));
+    assert!(buffer.pin(8, &reserve).is_err(), "an eighth can be pinned where the rest is lent");
     assert!(frames.borrow(48));
     assert!((100..200).all(|page| word(&buffer, page) == u64::from(page)));
-    (0..8).for_each(|page| buffer.unpin(page));
+    (0..8).for_each(|page| buffer.unpin(page, &reserve));
 }
 
 #[test]

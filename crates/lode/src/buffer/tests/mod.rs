@@ -20,7 +20,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use super::{Buffer, BufferOptions};
+use super::{Buffer, BufferOptions, Reserve};
 use crate::disk::{Destination, Disk};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Replacement;
