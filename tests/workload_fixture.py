@@ -33,6 +33,16 @@ def made(place: Path) -> Path:
     return folder
 
 
+def slowdown_of_duckdb(place: Path) -> Path:
+    """The folder `messages` of docs/ci.md, whose join got slower in DuckDB 1.2.0."""
+    folder = place / "messages"
+    folder.mkdir()
+    text = DOCUMENT.with_name("ci.md").read_text("utf-8")
+    (only,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (folder / "workload.toml").write_text(only, encoding="utf-8")
+    return folder
+
+
 def shop(desk: Desk) -> Path:
     """The folder of the document's example."""
     return made(desk.folder)

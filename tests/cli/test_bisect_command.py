@@ -1,8 +1,11 @@
-"""`loadstone bisect`: what it says before anything runs. (The search is in tests/unit, the releases
-of a package in test_releases.py.)"""
+"""`loadstone bisect`: what it says before anything runs, and a slowdown of DuckDB's that it finds.
+(The search is in tests/unit, the releases of a package in test_releases.py.)"""
+
+import json
 
 import pytest
 from desk import Desk
+from workload_fixture import slowdown_of_duckdb
 
 
 @pytest.fixture
@@ -36,3 +39,19 @@ def test_a_range_is_asked_for(desk: Desk, offline):
     assert done.returncode == 2
     assert done.stdout == "duckdb: 1.0.0\n"
     assert "write a range" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_slowdown_of_duckdbs_is_found_by_the_documented_workload(desk: Desk):
+    """The releases come from the package index, once; without one there is nothing to find."""
+    slowdown_of_duckdb(desk.folder)
+    command = ("bisect", "duckdb", "1.1.3..1.2.0", "--benchmark", "./messages", "--format", "json")
+    done = desk.run(*command, "--repeat-seconds", "1", "--fail-on", "50%", "--no-limits",
+                    "--no-report")  # fmt: skip
+    if done.returncode == 3 or "can be installed" in done.stderr:
+        pytest.skip("DuckDB 1.1.3 and 1.2.0 cannot be installed here")
+    assert done.returncode == 1, done.stderr
+    (step,) = json.loads(done.stdout)["steps"]
+    assert (step["before"], step["after"]) == ("duckdb@1.1.3", "duckdb@1.2.0")
+    assert (step["verdict"], step["ratio"] > 2) == ("slower", True)

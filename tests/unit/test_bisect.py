@@ -131,6 +131,20 @@ def test_the_formats_hold_each_step_with_its_interval() -> None:
     assert "| slower |" in text.markdown(found, lambda step: 0)
 
 
+def test_a_long_reason_stands_below_a_table_that_fits_a_terminal() -> None:
+    reason = "the two were measured on unlike terms: cache 256 MiB, and 64 MiB"
+    unlike = replace(made("slower"), pair=None, reason=reason)
+    other = replace(made("same"), operation="o2")
+    one, two = text.by_cell([made("slower"), unlike, other])
+    assert [one.title, two.title] == [
+        "select-1%-heap (10,000 tuples, warm)",
+        "o2 (10,000 tuples, warm)",
+    ]
+    assert [row[-1] for row in one.rows] == ["slower", "not compared"]
+    assert all(len(row) == len(text.OF_STEP) for row in one.rows)
+    assert one.reasons == (f"1.0.0 to 2.0.0: not compared: {reason}",) and not two.reasons
+
+
 def test_undecided_and_not_compared_are_no_all_clear() -> None:
     few = run_of(("duckdb@1.0.0", "duckdb@2.0.0"), lambda release: 1.0, samples=4)
     undecided = steps(few, few.plan.on, 0.05)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from workload_fixture import made
+from workload_fixture import made, slowdown_of_duckdb
 
 from loadstone.cli import app
 
@@ -91,6 +91,7 @@ def test_each_search_is_a_plan_of_releases(words, place: Path, monkeypatch, caps
     (place / "query.sql").write_text("SELECT count(*) FROM a JOIN b USING (x)")
     for name in "ab":
         (place / f"{name}.csv").write_text("x\n1\n")
+    slowdown_of_duckdb(place)
     words = [word.replace(".parquet", ".csv") for word in words]
     assert not app([*words, "--dry-run"], standalone_mode=False)
     planned = capsys.readouterr().out

@@ -7,6 +7,8 @@ import pytest
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import WorkloadStatement
+from loadstone.planning.tables import relations, stored
+from loadstone.registry import load_engine
 from loadstone.run.planned import plan_from
 from loadstone.workload.parameters import filled
 from loadstone.workload.reading import read_workload
@@ -87,3 +89,24 @@ def test_lode_has_a_gap_where_it_has_no_such_column(tmp_path: Path, made: str, g
     gaps = {cell.operation: cell.gap for cell in planned.plan.cells if cell.variant == "lode"}
     assert gaps["b"] == "lode executes QUEL: it has no SQL"
     assert gap in gaps["a"] and bool(gap) == bool(gaps["a"])
+
+
+def test_lode_has_a_statement_beside_a_table_that_it_cannot_hold(tmp_path: Path) -> None:
+    (tmp_path / "workload.toml").write_text(
+        '[data.t]\nsql = "SELECT i::INTEGER AS id FROM range(3) AS r(i)"\n'
+        '[data.u]\nsql = "SELECT i::DECIMAL(9,2) AS id FROM range(3) AS r(i)"\n'
+        "[[statement]]\nname = 'a'\nquel = 'range of t is t retrieve (t.id)'\n"
+        "[[statement]]\nname = 'b'\nquel = 'range of t is t range of u is u retrieve (t.id)'\n",
+        encoding="utf-8",
+    )
+    on = {"benchmark": str(tmp_path), "on": ("lode", "sqlite"), "temperature": ("warm",)}
+    planned = plan_from(on, None)
+    plan, benchmark = planned.plan, planned.benchmark
+    gaps = {cell.operation: cell.gap for cell in plan.cells if cell.variant == "lode"}
+    assert gaps == {"a": "", "b": "it has no column of type decimal(9,2), as u.id is"}
+    (stage,) = benchmark.stages(plan.edition)
+    loaded = {
+        name: relations(stored(benchmark, plan, 6, stage, name, load_engine(name).capabilities))
+        for name in ("lode", "sqlite")
+    }
+    assert loaded == {"lode": ["t"], "sqlite": ["t", "u"]}

@@ -239,10 +239,13 @@ class _Search:
 
         for sentence in text.sentences(found, self._between):
             show_result(sentence)
-        table = Table(*text.HEADINGS)
-        for step in found:
-            table.add_row(*text.row(step))
-        console().print(table)
+        for one in text.by_cell(found):
+            table = Table(*text.OF_STEP, title=one.title, title_justify="left")
+            for row in one.rows:
+                table.add_row(*row)
+            console().print(table)
+            for reason in one.reasons:
+                show_result(reason)
         return EXIT_OF_COMPARISON[outcome(found)]
 
 

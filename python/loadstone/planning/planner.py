@@ -17,8 +17,9 @@ from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.study import Study
 from loadstone.plan.variant import Variant
-from loadstone.plan.workload import Workload
+from loadstone.plan.workload import Workload, WorkloadStatement
 from loadstone.quel.dialect import is_quel
+from loadstone.workload.quel import read_by
 
 NULL_ENGINE = "null"
 """The engine that answers at once: planned beside the others to measure the harness overhead."""
@@ -379,13 +380,17 @@ def _repeat_most(choices: Choices, cells: Sequence[Cell]) -> int:
     return most
 
 
-def _untyped(workload: Workload | None, capabilities: Capabilities) -> str:
-    """The first column of a workload that an engine has no type for, as the reason of a gap."""
+def _untyped(
+    workload: Workload | None, statement: WorkloadStatement, capabilities: Capabilities
+) -> str:
+    """The first column of a statement's tables that an engine has no type for, as the reason of a
+    gap."""
     known = capabilities.column_types
+    read = read_by(statement)
     for table in workload.tables if workload and known else ():
-        for column in table.columns:
+        for column in table.columns if table.name in read else ():
             if column.type not in known:
-                return f"it has no column of type {column.type}, which {table.name} has"
+                return f"it has no column of type {column.type}, as {table.name}.{column.name} is"
     return ""
 
 
@@ -401,7 +406,8 @@ def _cell(
     gap = capabilities.gap(operation.storage, dict(variant.tactics))
     if operation.statement is not None and capabilities.no_sql:
         quel = any(is_quel(own.dialect) for own in operation.statement.own)
-        gap = gap or ("" if quel else capabilities.no_sql) or _untyped(workload, capabilities)
+        gap = gap or ("" if quel else capabilities.no_sql)
+        gap = gap or _untyped(workload, operation.statement, capabilities)
     if operation.changes_tuples:
         gap = gap or capabilities.no_updates
     if temperature == "cold" and not capabilities.stoppable:

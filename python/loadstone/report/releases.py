@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from loadstone.analysis.releases import Step, outcome
@@ -12,7 +14,18 @@ from loadstone.text.numbers import digits, duration, number, plural, scaled
 
 HEADINGS = ("operation", "tuples", "from", "to", "before", "after", "ratio", "95 % interval",
             "verdict")  # fmt: skip
+OF_STEP = HEADINGS[2:]
 SCHEMA = "loadstone-releases-1"
+
+
+@dataclass(frozen=True, slots=True)
+class CellSteps:
+    """The steps of one cell: rows under `OF_STEP`, which fit a terminal, and in sentences of their
+    own the reasons of those that could not be compared."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+    reasons: tuple[str, ...]
 
 
 def release(variant: str) -> str:
@@ -31,6 +44,25 @@ def row(step: Step) -> tuple[str, ...]:
     return (*what, *ends, *figures, bounds(pair.ratio), pair.verdict)
 
 
+def by_cell(found: Sequence[Step]) -> Iterator[CellSteps]:
+    """The steps of each cell in turn; `found` has them together."""
+    for _, steps in groupby(found, key=lambda step: (step.operation, step.rows, step.temperature)):
+        of_one = tuple(steps)
+        yield CellSteps(
+            f"{of_one[0].operation} ({_scale(of_one[0])})",
+            tuple((*row(step)[2:-1], step.verdict) for step in of_one),
+            tuple(
+                f"{release(step.before)} to {release(step.after)}: not compared: {step.reason}"
+                for step in of_one
+                if step.pair is None
+            ),
+        )
+
+
+def _scale(step: Step) -> str:
+    return f"{scaled(step.rows, 'tuples')}, {step.temperature}"
+
+
 def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
     """The change, its place and its size; `between`: the number of releases between the two of a
     step that were not measured."""
@@ -43,9 +75,8 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
         if skipped:
             first, last = release(step.before), release(step.after)
             where = f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
-        at = f"{scaled(step.rows, 'tuples')}, {step.temperature}"
         yield (
-            f"{step.operation} ({at}) is {step.verdict} {where}:"
+            f"{step.operation} ({_scale(step)}) is {step.verdict} {where}:"
             f" {digits(pair.ratio.value)} times that of {release(step.before)}"
             f" (95 % interval {bounds(pair.ratio)})"
         )

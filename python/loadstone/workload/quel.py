@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from loadstone.engines.capabilities import Attribute
 from loadstone.errors import InputError, LoadstoneError
-from loadstone.plan.workload import DataTable, Draw, DrawnText, OwnText
+from loadstone.plan.workload import DataTable, Draw, DrawnText, OwnText, WorkloadStatement
 from loadstone.quel import tree
 from loadstone.quel.dialect import DUCKDB, OF_SQL, QUEL
 from loadstone.quel.statement import Statement
@@ -45,6 +45,14 @@ def check(text: str, where: str) -> None:
         raise InputError(
             f"{where} is not one `retrieve` of QUEL", hint="write its changes in SQL: sql = '''…'''"
         )
+
+
+def read_by(statement: WorkloadStatement) -> frozenset[str]:
+    """The tables that a statement in QUEL reads; none of one in SQL."""
+    own = [one.texts for one in statement.own if one.dialect == QUEL.name]
+    return frozenset(
+        one["relation"] for texts in own for one in tree.parse(texts[0]) if one["kind"] == "range"
+    )
 
 
 def for_engine(text: str, tables: Sequence[str], stored: Callable[[str], str]) -> Statement:
