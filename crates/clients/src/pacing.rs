@@ -112,6 +112,11 @@ fn wait_until(due_ns: u64) {
 
 /// Count a request that has just been answered.
 pub fn add(tally: &mut Tally, due_ns: u64, started_ns: u64) {
+    add_ended(tally, due_ns, started_ns, now_ns());
+}
+
+/// Count a request that was answered at `ended_ns`.
+pub fn add_ended(tally: &mut Tally, due_ns: u64, started_ns: u64, ended_ns: u64) {
     // A closed loop's request is due when the thread is free for it, which is just before.
-    tally.add(due_ns, started_ns, now_ns()).expect("the clock never runs backwards");
+    tally.add(due_ns, started_ns, ended_ns).expect("the clock never runs backwards");
 }

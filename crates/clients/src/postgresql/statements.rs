@@ -1,10 +1,11 @@
 //! Statements of users, each on a connection of its own.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
+use bytes::BytesMut;
 use postgres_protocol::message::backend::{COMMAND_COMPLETE_TAG, DATA_ROW_TAG};
 use postgres_protocol::message::frontend;
+use rustc_hash::FxHashMap;
 
 use super::address::Server;
 use super::session::Session;
@@ -17,7 +18,7 @@ use crate::statements::drawing::Template;
 /// A connection, with the statements that it has prepared by their texts, if it prepares any.
 struct Own {
     session: Session,
-    prepared: Option<HashMap<String, Prepared>>,
+    prepared: Option<FxHashMap<String, Prepared>>,
 }
 
 /// A statement that the server has parsed, and its call where it has no parameters.
@@ -39,7 +40,7 @@ pub fn open(
     for statement in begin {
         session.execute(statement).map_err(failed("setting up the session"))?;
     }
-    Ok(Box::new(Own { session, prepared: is_prepared.then(HashMap::new) }))
+    Ok(Box::new(Own { session, prepared: is_prepared.then(FxHashMap::default) }))
 }
 
 impl Own {
@@ -55,38 +56,48 @@ impl Own {
         }
         let name = format!("loadstone_{}", prepared.len());
         frontend::parse(&name, text, [], output)?;
-        let call = called(&name, &[])?.to_vec();
-        output.extend_from_slice(&call);
+        let parsed_bytes = output.len();
+        call(&name, [], output)?;
+        let call = output[parsed_bytes..].to_vec();
         prepared.insert(text.to_owned(), Prepared { name, call });
         self.session.wire.flush()
     }
 
     /// Send the parameters of a statement that is parsed, or will be by this.
-    fn call(&mut self, text: &str, values: &[Cow<'_, str>]) -> Result<(), WireError> {
+    fn call<'a>(
+        &mut self,
+        text: &str,
+        values: impl ExactSizeIterator<Item = Cow<'a, str>>,
+    ) -> Result<(), WireError> {
         let output = &mut self.session.wire.output;
         let prepared = self.prepared.get_or_insert_default();
-        if !prepared.contains_key(text) {
+        let known = if let Some(known) = prepared.get(text) {
+            known
+        } else {
             let name = format!("loadstone_{}", prepared.len());
             frontend::parse(&name, text, [], output)?;
-            prepared.insert(text.to_owned(), Prepared { name, call: Vec::new() });
-        }
-        output.extend_from_slice(&called(&prepared[text].name, values)?);
+            prepared.entry(text.to_owned()).or_insert(Prepared { name, call: Vec::new() })
+        };
+        call(&known.name, values, output)?;
         self.session.wire.flush()
     }
 }
 
 /// Bind, Execute and Sync of a statement, with its parameters as text, as its rows come.
-fn called(name: &str, values: &[Cow<'_, str>]) -> Result<bytes::BytesMut, WireError> {
-    let mut call = bytes::BytesMut::new();
-    let write = |value: &Cow<'_, str>, output: &mut bytes::BytesMut| {
+fn call<'a>(
+    name: &str,
+    values: impl IntoIterator<Item = Cow<'a, str>>,
+    output: &mut BytesMut,
+) -> Result<(), WireError> {
+    let write = |value: Cow<'_, str>, output: &mut BytesMut| {
         output.extend_from_slice(value.as_bytes());
         Ok(postgres_protocol::IsNull::No)
     };
-    frontend::bind("", name, [], values, write, [], &mut call)
+    frontend::bind("", name, [], values, write, [], output)
         .map_err(|_| WireError::Protocol("a call is no message".into()))?;
-    frontend::execute("", 0, &mut call)?;
-    frontend::sync(&mut call);
-    Ok(call)
+    frontend::execute("", 0, output)?;
+    frontend::sync(output);
+    Ok(())
 }
 
 /// The value of a literal of SQL as the protocol has it; `None` of one of another form.
@@ -96,7 +107,8 @@ fn value_of(literal: &str) -> Option<Cow<'_, str>> {
         return Some(number.into());
     }
     if let Some(text) = between('\'', '\'') {
-        return Some(text.replace("''", "'").into());
+        let has_quotes = text.contains("''");
+        return Some(if has_quotes { text.replace("''", "'").into() } else { text.into() });
     }
     literal
         .chars()
@@ -112,15 +124,13 @@ impl statements::Session for Own {
 
     fn ask_with(&mut self, text: &Template, literals: &[String]) -> Result<u64, ClientError> {
         let (parsed, parameters) = text.with_parameters();
-        let values: Option<Vec<_>> =
-            parameters.iter().map(|place| value_of(&literals[*place])).collect();
-        match (&self.prepared, values) {
-            (Some(_), Some(values)) => {
-                self.call(parsed, &values).map_err(failed("sending a statement"))?;
-                self.answer()
-            }
-            _ => self.ask(&text.filled(literals)),
+        let values = parameters.iter().map(|place| value_of(&literals[*place]));
+        if self.prepared.is_none() || values.clone().any(|value| value.is_none()) {
+            return self.ask(&text.filled(literals));
         }
+        let values = values.map(|value| value.expect("each was looked at"));
+        self.call(parsed, values).map_err(failed("sending a statement"))?;
+        self.answer()
     }
 }
 

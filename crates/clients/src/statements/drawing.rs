@@ -97,6 +97,44 @@ pub fn values(draws: &[Draw], number: u64) -> Result<Vec<Value>, DrawError> {
     Ok(found)
 }
 
+/// The values of a request and their literals, in memory that the next request takes over.
+#[derive(Debug, Clone, Default)]
+pub struct Drawn {
+    values: Vec<Value>,
+    literals: Vec<String>,
+}
+
+impl Drawn {
+    /// A literal of each draw.
+    pub fn literals(&self) -> &[String] {
+        &self.literals
+    }
+
+    fn draw(&mut self, shape: &Shape, number: u64) -> Result<(), DrawError> {
+        self.values.clear();
+        self.literals.resize_with(shape.draws.len(), String::new);
+        for ((draw, listed), literal) in
+            shape.draws.iter().zip(&shape.literals).zip(&mut self.literals)
+        {
+            let value = draw.value(number, &self.values)?;
+            self.values.push(value);
+            literal.clear();
+            match (value, draw) {
+                (_, Draw::Pattern { .. }) => {
+                    let text = draw.text(number).unwrap_or_default();
+                    *literal = format!("'{}'", text.replace('\'', "''"));
+                }
+                (Value::Whole(place), Draw::Place { .. }) => {
+                    let at = usize::try_from(place).expect("it is below their count");
+                    literal.push_str(&listed[at]);
+                }
+                _ => write!(literal, "{value}").expect("memory takes any text"),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A text with places for values: one more piece than there are places, each with its draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
@@ -179,32 +217,23 @@ impl Drawing {
 
     /// The texts of a request.
     pub fn texts(&self, number: u64) -> Result<Vec<String>, DrawError> {
-        let (shape, literals) = self.request(number)?;
-        Ok(shape.texts.iter().map(|text| text.filled(&literals)).collect())
+        let mut drawn = Drawn::default();
+        let shape = self.request(number, &mut drawn)?;
+        Ok(shape.texts.iter().map(|text| text.filled(&drawn.literals)).collect())
     }
 
-    /// The shape of a request, and the literals of its draws.
-    pub fn request(&self, number: u64) -> Result<(&Shape, Vec<String>), DrawError> {
+    /// The shape of a request; the literals of its draws go to `drawn`.
+    pub fn request(&self, number: u64, drawn: &mut Drawn) -> Result<&Shape, DrawError> {
         let shape = &self.shapes[self.shape(number)];
-        let drawn = values(&shape.draws, number)?;
-        let literals = drawn.iter().zip(&shape.draws).zip(&shape.literals);
-        let literals = literals
-            .map(|((value, draw), listed)| match (value, draw) {
-                (_, Draw::Pattern { .. }) => {
-                    let text = draw.text(number).unwrap_or_default();
-                    format!("'{}'", text.replace('\'', "''"))
-                }
-                (Value::Whole(place), Draw::Place { .. }) => {
-                    listed[usize::try_from(*place).expect("it is below their count")].clone()
-                }
-                (value, _) => value.to_string(),
-            })
-            .collect();
-        Ok((shape, literals))
+        drawn.draw(shape, number)?;
+        Ok(shape)
     }
 
     /// The place of a request's shape.
     pub fn shape(&self, number: u64) -> usize {
+        if self.shapes.len() == 1 {
+            return 0;
+        }
         let total: u128 = self.shapes.iter().map(|shape| u128::from(shape.weight)).sum();
         let bits = bits_of(self.start, number).next();
         let mut at = (u128::from(bits) * total) >> 64;
@@ -237,8 +266,12 @@ mod tests {
             Draw::Uniform { start: 7, low: 4, high: 4 },
         ]);
         assert_eq!(found.texts(1).unwrap(), ["a 4 b 2 c"]);
-        let (shape, _) = found.request(1).unwrap();
+        let mut drawn = Drawn::default();
+        let shape = found.request(1, &mut drawn).unwrap();
         assert_eq!(shape.texts[0].with_parameters(), ("a $1 b $2 c", &[1, 0][..]));
+        // The next request's literals take the memory of the last, and nothing of its contents.
+        found.request(2, &mut drawn).unwrap();
+        assert_eq!(drawn.literals(), ["(-1)", "4"]);
         assert_eq!(found.texts(2).unwrap(), ["a 4 b (-1) c"]);
         assert!(found.texts(u64::MAX).is_err());
     }

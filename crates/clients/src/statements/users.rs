@@ -8,7 +8,7 @@ use loadstone_measure::timeline::{Interval, Own as OwnTime, Timeline};
 use loadstone_measure::work::{Meter, Work};
 
 use super::Session;
-use super::drawing::{Drawing, Shape};
+use super::drawing::{Drawing, Drawn, Shape};
 use crate::error::ClientError;
 use crate::pacing::{self, Begin, Pacing, Queue};
 
@@ -182,21 +182,21 @@ struct Place {
     begun_ns: u64,
 }
 
-/// A request of a user's: one that is known, or one that was drawn, with its literals.
+/// A request of a user's: one that is known, or one that was drawn.
 enum Next<'a> {
     Known(&'a Request),
-    Drawn(u64, &'a Shape, Vec<String>),
+    Drawn(u64, &'a Shape),
 }
 
 impl Requests {
-    /// The request of that number. A drawn one may have no value.
-    fn next(&self, number: u64) -> Result<Next<'_>, ClientError> {
+    /// The request of that number, with its literals in `drawn`. A drawn one may have no value.
+    fn next(&self, number: u64, drawn: &mut Drawn) -> Result<Next<'_>, ClientError> {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match &self.drawing {
             Some(drawing) if at >= self.known.len() => {
-                let request = drawing.request(number);
-                let drawn = request.map(|(shape, values)| Next::Drawn(number, shape, values));
-                drawn.map_err(|error| ClientError::engine("the client", "drawing a value", error))
+                let request = drawing.request(number, drawn);
+                let next = request.map(|shape| Next::Drawn(number, shape));
+                next.map_err(|error| ClientError::engine("the client", "drawing a value", error))
             }
             _ => Ok(Next::Known(&self.known[at % self.known.len().max(1)])),
         }
@@ -212,6 +212,7 @@ fn user(
 ) -> Own {
     let (mut own, mut has_asked) = (Own::default(), false);
     let step = if requests.drawing.is_some() { place.count } else { 1 };
+    let mut drawn = Drawn::default();
     for done in 0.. {
         let due_ns = match queue.due_ns(&mut own.tally) {
             Some(due_ns) => due_ns,
@@ -220,19 +221,20 @@ fn user(
             None => break,
         };
         has_asked = true;
-        let next = requests.next(place.number + done * step);
+        let next = requests.next(place.number + done * step, &mut drawn);
         let started_ns = now_ns();
         let answered = match &next {
             Ok(Next::Known(request)) => request.ask(session),
-            Ok(Next::Drawn(_, shape, literals)) => {
+            Ok(Next::Drawn(_, shape)) => {
+                let literals = drawn.literals();
                 each(session, &shape.texts, |session, text| session.ask_with(text, literals))
             }
             Err(error) => Err(error.clone()),
         };
         match answered {
             Ok(rows) => {
-                pacing::add(&mut own.tally, due_ns, started_ns);
                 own.ended_ns = now_ns();
+                pacing::add_ended(&mut own.tally, due_ns, started_ns, own.ended_ns);
                 // Of a closed loop nothing is due before it begins.
                 let from_ns = if queue.is_closed() { started_ns } else { due_ns.min(started_ns) };
                 time.add(own.ended_ns - place.begun_ns, own.ended_ns - from_ns);

@@ -20,6 +20,9 @@ impl fmt::Display for Value {
     /// As a literal of SQL: the shortest that is this number again, and one with a minus in
     /// parentheses, because `- -3` begins a comment.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Whole(whole) = self {
+            return if *whole < 0 { write!(f, "({whole})") } else { write!(f, "{whole}") };
+        }
         let text = self.plain();
         if text.starts_with('-') { write!(f, "({text})") } else { f.write_str(&text) }
     }
