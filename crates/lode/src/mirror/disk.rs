@@ -211,22 +211,27 @@ impl MirroredDisk {
     }
 
     /// Do a call on each copy that is to be written, at once if it pays; `act` is given how much of
-    /// the copy takes part. Where it fails on the one, and the other was filled meanwhile, it is
-    /// done again: a copy that was being filled had taken a part of it alone.
+    /// the copy takes part. Where the only copy that is in step fails, and the other was filled
+    /// meanwhile, it is done on the other, all of it: as long as that was being filled it had taken
+    /// a part alone. The one that failed is lost and not tried again: a system forgets what it
+    /// could not sync, and calls the next sync a success.
     fn on_each(
         &self,
         at_once: bool,
         act: impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync,
     ) -> io::Result<()> {
         let standings = SIDES.map(|side| self.pair.standing(side));
+        let files = SIDES.map(|side| self.file(side));
         self.try_each(at_once, standings, &act).or_else(|error| {
             let is_new =
-                |side: Side| !standings[side].is_live() && self.pair.standing(side).is_live();
-            if SIDES.into_iter().any(is_new) {
-                self.try_each(at_once, SIDES.map(|side| self.pair.standing(side)), &act)
-            } else {
-                Err(error)
-            }
+                |side: &Side| !standings[*side].is_live() && self.pair.standing(*side).is_live();
+            let Some(filled) = SIDES.into_iter().find(is_new) else { return Err(error) };
+            let Some(file) = self.file(filled) else { return Err(error) };
+            act(&*file, Standing::Live)?;
+            let failed = SIDES[1 - filled];
+            let is_current =
+                || files[failed].as_ref().is_some_and(|file| self.is_current(failed, file));
+            self.pair.lose(failed, &error, is_current)
         })
     }
 
