@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use super::disk::Lie;
 use super::machine::{Machine, are_alike};
-use super::model::{Model, Version};
+use super::model::{FILES, Model, Version};
 use super::scheduler::{self, Interleaving, Job};
 use super::worker::{Copies, Seen, Shared, Worker};
 use crate::database::Database;
 use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
 use crate::error::{LodeError, Result};
 use crate::log::{Body, Log, Record};
-use crate::page::{PageKind, PageNumber, offset};
+use crate::page::{NO_FILE, PageKind, PageNumber, offset};
 use crate::pages::PageWrite;
 use crate::random::Random;
 use crate::superblock::Superblock;
@@ -24,9 +24,6 @@ use crate::tactics::Tactics;
 
 /// More than the smallest cache holds.
 const PAGES: usize = 20;
-
-/// The files that they belong to in turn, numbers that the catalog gives to none.
-const FILES: [u32; 3] = [500, 501, 502];
 
 const THREADS_MAX: usize = 4;
 
@@ -88,10 +85,12 @@ fn beginning(extent: &'static str, mirrored: bool) -> Beginning {
             writing.allocate(file, PageKind::Heap).expect("there is room")
         };
         let pages: Rc<[PageNumber]> = (0..PAGES).map(allocate).collect();
-        // The first transaction to change one takes it for a free page: `bulk=unlogged`.
+        // The first transaction to change one takes it for a free page, which belongs to no file.
         for &page in &*pages {
-            let freed =
-                writing.write(page, |bytes| bytes.put_u8(offset::KIND, PageKind::Free as u8));
+            let freed = writing.write(page, |bytes| {
+                bytes.put_u8(offset::KIND, PageKind::Free as u8);
+                bytes.put_u32(offset::FILE, NO_FILE);
+            });
             freed.expect("there is room");
         }
         writing.commit().expect("nothing is against it");

@@ -10,9 +10,12 @@ use std::fmt::Write as _;
 
 use crate::error::Result;
 use crate::page;
-use crate::page::{PAGE_BYTES, PageBytes, PageKind, PageNumber};
+use crate::page::{FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
+
+/// The files that the pages belong to in turn, numbers that the catalog gives to none.
+pub(super) const FILES: [FileNumber; 3] = [500, 501, 502];
 
 /// The first words behind the header, one within, and the last of the page.
 const PLACES: [usize; 4] = [32, 40, 2_048, PAGE_BYTES - 8];
@@ -38,7 +41,12 @@ impl Version {
 
     /// As a page or, where it is no free one, now and then word by word: `log=set-range` can
     /// determine.
-    pub(super) fn put(self, pages: &mut impl PageWrite, page: PageNumber) -> Result<()> {
+    pub(super) fn put(
+        self,
+        pages: &mut impl PageWrite,
+        page: PageNumber,
+        file: FileNumber,
+    ) -> Result<()> {
         let is_by_word = (self.writer as u64 + self.times).is_multiple_of(2)
             && pages.read(page, |view| view.kind() == PageKind::Heap as u8)?;
         if is_by_word {
@@ -51,6 +59,7 @@ impl Version {
         }
         pages.write(page, |bytes| {
             bytes.put_u8(page::offset::KIND, PageKind::Heap as u8);
+            bytes.put_u32(page::offset::FILE, file);
             for (at, word) in PLACES.into_iter().zip(self.words(page)) {
                 bytes.put_u64(at, word);
             }

@@ -5,13 +5,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::machine::Machine;
-use super::model::{Model, Stage, Version, Writer};
+use super::model::{FILES, Model, Stage, Version, Writer};
 use crate::database::Database;
 use crate::error::{LodeError, Result};
 use crate::page::PageNumber;
-use crate::pages::{PageRead, PageWrite, Pinned};
+use crate::pages::{PageRead, Pinned};
 use crate::random::Random;
 use crate::tactics::Durability;
+use crate::transaction::Writing;
 
 const OPERATIONS_MAX: usize = 4;
 
@@ -267,7 +268,7 @@ impl Worker {
 
     fn write(
         &self,
-        writing: &mut impl PageWrite,
+        writing: &mut Writing,
         page: usize,
         writer: Writer,
         times: Option<u64>,
@@ -276,7 +277,10 @@ impl Worker {
             self.read(writing, page, Some(writer))?;
         }
         let version = Version { writer, times: times.unwrap_or(0) + 1 };
-        version.put(writing, self.shared.pages[page])?;
+        let file = FILES[page % FILES.len()];
+        // As one that gives it a free page.
+        writing.lock_receiver(file)?;
+        version.put(writing, self.shared.pages[page], file)?;
         let mut model = self.shared.model.borrow_mut();
         model.transactions[writer].writes.insert(page, version.times);
         Ok(())

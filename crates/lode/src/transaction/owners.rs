@@ -20,7 +20,7 @@ impl Writing {
 
     /// Before a file is given a page. The page itself is locked when it is written, since it
     /// belongs to nobody until then.
-    pub(super) fn lock_receiver(&self, file: FileNumber) -> Result<()> {
+    pub(crate) fn lock_receiver(&self, file: FileNumber) -> Result<()> {
         if self.locks_relations() {
             self.lock_exclusively_as(Resource::Relation(file))
         } else {
