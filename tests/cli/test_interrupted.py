@@ -106,6 +106,11 @@ def test_a_run_interrupted_in_a_statement_removes_what_it_made(desk: Desk, serve
         while owner.execute(query).fetchone() == (0,):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
+        # Said while it waits, and not when all is over.
+        while "waiting until the engines" not in reported:
+            line = process.stderr.readline()
+            assert line, reported
+            reported += line
     reported += process.communicate(timeout=90)[1]
     assert process.returncode == 130, reported
     assert server.fingerprint() == before

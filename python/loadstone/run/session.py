@@ -250,7 +250,8 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
         recorder = recorder or due.record()
         recorder.event(Event(now(), NOT_MEASURED, "", masked(error.message)))
     finally:
-        for name, reported in _ended(runner, progress, interrupts).items():
+        is_interrupted = ended.outcome == "interrupted"
+        for name, reported in _ended(runner, progress, interrupts, is_interrupted).items():
             say(reported)
             ended.left.append(reported)
             if recorder is not None:
@@ -273,12 +274,18 @@ def _page_of(path: Path) -> Path:
     return target
 
 
-def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[str, str]:
+def _ended(
+    runner: Runner, progress: Progress, interrupts: Interrupts, is_interrupted: bool
+) -> dict[str, str]:
     """End all workers, in good order unless the user interrupts again. Returns messages about
     leftovers."""
     try:
         with interruption.Recognised(), interrupts.removing():
             progress.close()
+            if is_interrupted:
+                # A worker hears it between two requests, of which one may take half a minute.
+                say("interrupted: waiting until the engines have removed their data")
+                say("  (once more ends them at once)")
             return runner.close()
     except KeyboardInterrupt:
         say("interrupted again: the workers are ended at once")
