@@ -39,8 +39,9 @@ impl Database {
         if copies.are_mirrored() {
             let path = path.display();
             let what = format!(
-                "a copy of a mirrored database is there under the name {path}: open it with \
-                 `mirror=idle`, or remove it first"
+                "files of a mirrored database are there under the name {path}, so none is made: \
+                 open it with `mirror=idle`; if it was, one of its copies has gone: \
+                 `loadstone lode mirror {path}` says which, bring it back"
             );
             return Err(LodeError::Mirror { what });
         }
