@@ -53,10 +53,10 @@ def starts(scratch: Path) -> list[Check]:
     of a run has one: `loadstone clean` ends processes that a killed examination left in it."""
     found = []
     for name in registry.engine_names():
-        try:
-            kind = registry.load_engine(name)
-        except EngineError:
-            continue  # which has its check already
+        known = engine(name)
+        if known is None or known.verdict is Verdict.ABSENT:
+            continue  # It has its check already, with what to do.
+        kind = registry.load_engine(name)
         begin_ns = clock_ns()
         probe = kind.probe(_home(scratch, name))
         if probe is not None:

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "LOADSTONE_MARIADBD"
 """The environment variable that names the program."""
-INSTALL_HINT = (
-    "install one (on Debian: apt-get install mariadb-server-core), name the program in"
-    f" {VARIABLE}, or its folder: mariadb@/opt/mariadb/bin"
-)
+INSTALL_HINT = f"install mariadb-server-core, set {VARIABLE}, or name a folder: mariadb@PATH/bin"
 _PROGRAM = "mariadbd"
 _BESIDE_PATH = "/usr/sbin:/usr/local/sbin:/usr/libexec:/usr/local/libexec"
 """The folders in which systems install servers; the path of an ordinary user lacks them."""

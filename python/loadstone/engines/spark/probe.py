@@ -6,7 +6,7 @@ from loadstone.engines.spark.installed import java, release, spark_home
 from loadstone.engines.system import Probe
 from loadstone.errors import NotInstalledError
 
-NAME = "cluster of two workers"
+NAME = "Spark cluster"
 
 
 def probe(scratch: Path) -> Probe:
