@@ -9,6 +9,7 @@ import ctypes
 import math
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,6 +125,17 @@ def last_words(log: Path) -> str:
     return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
 
 
+def remove_socket_folder(home: Path) -> None:
+    """Remove the folder of a server's socket; where its path was too long for a socket, what the
+    link there leads to, too."""
+    folder = home / "socket"
+    if folder.is_symlink():
+        shutil.rmtree(folder.resolve(), ignore_errors=True)
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+
+
 def end_orphan(
     find: Callable[[], int | None], steps: Sequence[signal.Signals], what: str
 ) -> Sequence[int]:
@@ -149,6 +161,18 @@ def end_orphan(
     finally:
         os.close(watched)
     raise EngineError(f"cannot end process {pid}, {what}", hint=f"kill -9 {pid}")
+
+
+def processes_with(argument: str) -> list[int]:
+    """The living processes whose command has that argument: by it servers of ours are known."""
+    wanted = os.fsencode(argument)
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if wanted in (entry / "cmdline").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+    return found
 
 
 def gone_within(pid: int, limit_s: float) -> bool:

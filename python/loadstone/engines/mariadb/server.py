@@ -1,7 +1,6 @@
 """A private MariaDB server with its own data folder, on a Unix socket only; it ends with its
 worker."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -18,6 +17,8 @@ from loadstone.engines.private_server import (
     STOP_S_MAX,
     ServerProcess,
     last_words,
+    processes_with,
+    remove_socket_folder,
     signalled_with_parent,
 )
 from loadstone.errors import EngineError
@@ -127,7 +128,7 @@ class PrivateServer:
         """Stop it and delete all its files."""
         self.stop()
         end_orphan(self.home.parent)
-        _remove_socket(self.home)
+        remove_socket_folder(self.home)
         if self.home.exists():
             shutil.rmtree(self.home)
 
@@ -142,7 +143,7 @@ class PrivateServer:
         }
 
     def _prepare(self) -> None:
-        _remove_socket(self.home)
+        remove_socket_folder(self.home)
         self.home.mkdir(mode=0o700, exist_ok=True)
         for folder in (self.loading, self.temporary):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -208,23 +209,7 @@ def end_orphan(scratch: Path) -> Sequence[int]:
 
 def _server_of(data: Path) -> int | None:
     """The live server of a data folder, recognised by its command; not one of another's child."""
-    argument = os.fsencode(f"--datadir={data}")
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            if argument in (entry / "cmdline").read_bytes().split(b"\0"):
-                return int(entry.name)
-    return None
-
-
-def _remove_socket(home: Path) -> None:
-    folder = home / "socket"
-    if folder.is_symlink():
-        shutil.rmtree(folder.resolve(), ignore_errors=True)
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder)
+    return next(iter(processes_with(f"--datadir={data}")), None)
 
 
 def _environment() -> dict[str, Any]:

@@ -26,6 +26,7 @@ from loadstone.engines.private_server import (
     ServerProcess,
     gone_within,
     last_words,
+    remove_socket_folder,
     signalled_with_parent,
 )
 from loadstone.errors import EngineError, InputError
@@ -150,7 +151,7 @@ class PrivateServer:
         """Stop it and delete all its files."""
         self.stop()
         end_orphan(self.home.parent)
-        _remove_socket(self.home)
+        remove_socket_folder(self.home)
         if self.home.exists():
             shutil.rmtree(self.home)
 
@@ -173,7 +174,7 @@ class PrivateServer:
                 hint="PostgreSQL refuses root: keep scratch folders where every account may pass,"
                 " for one LOADSTONE_SCRATCH=/var/tmp/loadstone",
             )
-        _remove_socket(self.home)
+        remove_socket_folder(self.home)
         folder = self.home / "socket"
         self.home.mkdir(mode=0o700, exist_ok=True)
         if len(os.fsencode(folder / _SOCKET_NAME)) <= SOCKET_BYTES_MAX:
@@ -300,15 +301,6 @@ def _postmaster(data: Path) -> int | None:
     except (InputError, ValueError):
         return None
     return pid if os.fsencode(data) in _command(pid) else None
-
-
-def _remove_socket(home: Path) -> None:
-    folder = home / "socket"
-    if folder.is_symlink():
-        shutil.rmtree(folder.resolve(), ignore_errors=True)
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder)
 
 
 def _environment() -> dict[str, str]:

@@ -7,7 +7,12 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from loadstone.engines.private_server import LOOPBACK, ServerProcess, gone_within
+from loadstone.engines.private_server import (
+    LOOPBACK,
+    ServerProcess,
+    gone_within,
+    processes_with,
+)
 from loadstone.engines.spark.installed import java, spark_home
 from loadstone.errors import EngineError
 from loadstone.text.files import tail
@@ -163,14 +168,7 @@ def free_port() -> int:
 
 def of_home(home: Path) -> list[int]:
     """The living processes of a cluster, executors included."""
-    wanted = os.fsencode(mark(home))
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if wanted in (entry / "cmdline").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return found
+    return processes_with(mark(home))
 
 
 def end_all(home: Path) -> Sequence[int]:
