@@ -85,8 +85,11 @@ class ProtocolError(LoadstoneError):
 
 
 class TimeLimitError(LoadstoneError):
-    """A cell took longer than its limit; `limit_s` is that limit."""
+    """A request took longer than its limit. `of_statement`: it was in a timed statement, which so
+    has a lower bound. `hung`: the worker did not end it, and answers no more."""
 
-    def __init__(self, limit_s: float) -> None:
+    def __init__(self, limit_s: float, *, of_statement: bool = False, hung: bool = True) -> None:
         super().__init__(f"> {limit_s:g} s", hint="raise --time-limit to let it finish")
         self.limit_s = limit_s
+        self.of_statement = of_statement
+        self.hung = hung

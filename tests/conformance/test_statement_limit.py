@@ -1,5 +1,7 @@
 """A statement that takes longer than its block allows is ended on every engine, nothing of it is
-kept, and the engine goes on."""
+kept, and the engine goes on. So is the one in flight when a run is given up."""
+
+import os
 
 import pytest
 from engine_kinds import with_spark
@@ -7,7 +9,9 @@ from samples import rows, said, stream, table
 
 from loadstone._core import clock_ns
 from loadstone.engines.base import Engine
-from loadstone.errors import StatementEndedError
+from loadstone.errors import EngineError, StatementEndedError
+from loadstone.protocol import messages
+from loadstone.worker.cut_short import CutShort
 from loadstone.worker.statement_limit import StatementLimit
 
 MANY = 3000
@@ -51,3 +55,24 @@ def test_an_error_of_the_statement_itself_is_reported_as_it_is(engine: Engine) -
     with pytest.raises(Exception, match=r".") as reported, StatementLimit(engine, 10 * SOON_NS):
         engine.fetch("nonsense")
     assert not isinstance(reported.value, StatementEndedError)
+
+
+def test_the_statement_of_a_run_that_was_given_up_is_ended_and_the_data_removed(
+    engine: Engine,
+) -> None:
+    engine.load(table(), stream([(i % 30000, i, i, "x") for i in range(MANY)], 1000))
+    engine.settle(["t"])
+    statement = said(engine, LONG)
+    wanted, runner = os.pipe()
+    cut_short = CutShort(wanted, engine.interrupt)
+    start_ns = clock_ns()
+    with pytest.raises(Exception, match=r"."), cut_short.request(1, messages.Restart()):
+        os.close(runner)
+        engine.run(statement)
+    assert clock_ns() - start_ns < SOON_NS
+    with pytest.raises(EngineError, match="given up"), cut_short.request(1, messages.Restart()):
+        pytest.fail("a request after the run was given up")
+    with cut_short.request(1, messages.Remove()):
+        engine.drop("t")
+        assert "t" not in engine.tables()
+    os.close(wanted)

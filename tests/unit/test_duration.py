@@ -91,6 +91,15 @@ def test_a_start_and_a_statement_take_what_they_take(monkeypatch: pytest.MonkeyP
     assert run.seconds() - without == pytest.approx(statements * 0.3)
 
 
+def test_variants_that_take_longer_for_a_tuple_are_announced_so() -> None:
+    """As the profiles of systems of 1983, that read one page at a time from the disk."""
+    fast, slow = (
+        planned(on=(f"lode{profile}",), rows=(100_000,)).seconds()
+        for profile in ("", "?profile=idm-dac")
+    )
+    assert slow > 2 * fast
+
+
 def test_a_resumed_run_takes_no_longer_than_its_missing_cells() -> None:
     whole = planned(temperature=("warm", "cold"))
     warm = [cell for cell in whole.plan.cells if cell.temperature == "warm"]

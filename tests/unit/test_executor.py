@@ -93,6 +93,8 @@ STEPS = {
     ("error", "status", "repair"),
     [
         (TimeLimitError(60.0), "failed", ["replace"]),
+        (TimeLimitError(60.0, of_statement=True), "censored", ["replace"]),
+        (TimeLimitError(60.0, of_statement=True, hung=False), "censored", ["mend"]),
         (WorkerDiedError("it died"), "failed", ["replace"]),
         (EngineError("no"), "failed", ["mend"]),
         (UnsupportedError("it has none"), "gap", []),
@@ -102,9 +104,25 @@ def test_a_failure_is_an_outcome_and_is_repaired_at_once(stage, step, error, sta
     made, worker, other = stage
     worker.next = error
     outcome = STEPS[step](made)
+    if step == "loop" and status == "censored":
+        status = "failed"  # a loop has no lower bound
     assert (outcome.status, outcome.reason) == (status, error.message)
     assert [each for each in worker.done if each != "fork"] == repair
     assert other.done == []
+
+
+def test_what_was_ended_when_it_was_warm_is_not_tried_cold(stage):
+    made, worker, _ = stage
+    cold = replace(CELL, temperature="cold")
+    assert made.refused(cold) is None
+    worker.next = TimeLimitError(60.0, of_statement=True, hung=False)
+    made.take(CELL, range(2), 0, warm=False)
+    assert (made.refused(cold).status, made.refused(cold).reason) == (
+        "spared",
+        "warm it took > 60 s",
+    )
+    assert made.refused(CELL) is None
+    assert made.refused(replace(OTHER, temperature="cold")) is None
 
 
 def test_cold_engines_are_reopened_side_by_side_and_a_failure_is_its_cells_alone(stage):

@@ -11,7 +11,8 @@ from loadstone.plan.choices import Choices
 from loadstone.plan.plan import SAMPLES_MAX, Plan
 from loadstone.plan.variant import Variant
 from loadstone.plan.written_choices import choices_from, read_choices
-from loadstone.planning.planner import REPEAT_MOST, make_plan
+from loadstone.planning.planner import make_plan
+from loadstone.planning.repetition import REPEAT_MOST
 from loadstone.run.planned import plan_from
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 
@@ -25,6 +26,7 @@ class TwoOperations:
     default_scales = (1000, 10000)
     cold_samples = 3
     workload = None
+    seam = "engines"
 
     def check_scale(self, edition, rows):
         if rows < 100:
@@ -157,6 +159,13 @@ def test_nobody_who_chose_nothing_is_refused():
     some = plan(Choices(temperature=("warm",)), tuple(f"v{n}" for n in range(2_000)))
     assert some.repeat_most < REPEAT_MOST
     assert plan().repeat_most == REPEAT_MOST
+
+
+def test_in_a_preset_of_the_papers_statements_none_takes_most_of_its_time():
+    assert plan().time_limit_s == 10
+    assert plan(Choices(operations=("scan",))).time_limit_s == 60
+    assert plan(Choices(rows=(1_000, 1_000_000))).time_limit_s == 60
+    assert plan(Choices(time_limit_s=3600.0)).time_limit_s == 3600
 
 
 def test_a_misspelt_choice_of_a_plan_file_is_reported_the_near_ones():

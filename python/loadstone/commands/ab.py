@@ -141,12 +141,12 @@ def _judged(
         reported = (wording.advice(comparison) for _, comparison in found.comparisons)
         for advice in dict.fromkeys(filter(None, reported)):
             say(f"  {advice}")
-    failed = [
+    without = [
         f"{result.cell.operation} on {result.cell.variant}"
         for run in runs
         for result in run.results
-        if result.status == "failed" and result.cell.variant in (a, b)
+        if result.status in ("failed", "censored") and result.cell.variant in (a, b)
     ]
-    if failed:
-        say(f"loadstone: failed: {join_names(failed)}")
+    if without:
+        say(f"loadstone: no figure: {join_names(without)}")
     return EXIT_OF_COMPARISON[found.outcome]

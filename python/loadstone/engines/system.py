@@ -97,6 +97,13 @@ class System(ABC):
         """Whether earlier workers may have left data of the run: then `remove` may not report
         success without reaching the database."""
 
+    @classmethod
+    def pace(cls, variant: "Variant") -> float:
+        """About how many times as long as usual a variant takes for a tuple: for the same
+        estimate."""
+        del variant
+        return 1.0
+
     @property
     def second_disk(self) -> Path | None:
         """The folder on a disk of its own that `volume=two-disks` gives, for a second copy."""

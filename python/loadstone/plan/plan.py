@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from loadstone.errors import InputError
-from loadstone.plan.choices import Choices, Repeat, Rows, Seconds, Temperature
+from loadstone.plan.choices import Choices, Repeat, Rows, Seconds, Temperature, TimeLimit
 from loadstone.plan.idle_choices import DEFAULTS, idle
 from loadstone.plan.role import Role, roles_before
 from loadstone.plan.study import Study
@@ -52,6 +52,7 @@ class Plan(Choices):
     rows: tuple[Rows, ...]
     repeat_most: Repeat = 1
     repeat_s: Seconds = 0.0
+    time_limit_s: TimeLimit = 60.0
     variants: tuple[str, ...]
     cells: tuple[Cell, ...]
     aa_control: str = ""

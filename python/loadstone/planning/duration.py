@@ -46,8 +46,10 @@ def seconds_estimated(
     benchmark: Benchmark,
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell] | None = None,
+    paces: Mapping[str, float] | None = None,
 ) -> float:
-    """A rough estimate for these cells, or all; `engines` by variant."""
+    """A rough estimate for these cells, or all; `engines`, and the `paces` of those that are slower
+    than usual, by variant."""
     if plan.study is not None:
         return STUDY_S + sum(rows * STUDY_TUPLE_S for rows in plan.rows) + plan.within_s
     own = [cell for cell in (plan.cells if cells is None else cells) if not cell.gap]
@@ -60,7 +62,7 @@ def seconds_estimated(
         (
             START_S + sum(engines[name].start_s for name in {cell.variant for cell in own}),
             _loading_s(plan, benchmark, operations, engines, own),
-            _samples_s(plan, benchmark, operations, engines, own),
+            _samples_s(plan, benchmark, operations, engines, own, paces or {}),
             _repeated_s(plan, own),
             _loops_s(plan, benchmark),
             budget_seconds(plan),
@@ -110,6 +112,7 @@ def _samples_s(
     operations: Operations,
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell],
+    paces: Mapping[str, float],
 ) -> float:
     total_s = 0.0
     reopened: dict[tuple[int, str], int] = {}
@@ -120,7 +123,8 @@ def _samples_s(
         operation = operations[cell.rows, cell.operation]
         engine = engines[cell.variant]
         calls_s = benchmark.calls(operation) * engine.calls_s.get(benchmark.name, 0.0)
-        once_s = SAMPLE_S + engine.statement_s + cell.rows * benchmark.tuple_s + calls_s
+        tuples_s = cell.rows * benchmark.tuple_s * paces.get(cell.variant, 1.0)
+        once_s = SAMPLE_S + engine.statement_s + tuples_s + calls_s
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
             # Operations that are measured in the same rounds are cold one after the other.

@@ -12,28 +12,18 @@ from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import InputError, NothingToMeasureError
 from loadstone.plan.choices import DEFINED, LOOP_S_MAX, Choices
 from loadstone.plan.earlier_names import operation_now
-from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, join_names
+from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.study import Study
 from loadstone.plan.variant import Variant
 from loadstone.plan.workload import Workload, WorkloadStatement
+from loadstone.planning import repetition
 from loadstone.quel.dialect import is_quel
 from loadstone.workload.quel import read_by
 
 NULL_ENGINE = "null"
 """The engine that answers at once: planned beside the others to measure the harness overhead."""
-
-REPEAT_FIRST, REPEAT_LARGER = 10, 6
-"""Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
-
-REPEAT_MOST = 1000
-"""Samples to which an undecided warm cell is repeated; fewer in a plan of so many cells that they
-could come to more than a plan may have."""
-
-REPEAT_NAMED_S, REPEAT_PRESET_S = 20.0, 0.3
-"""The time for which an undecided operation is repeated beyond its planned samples, all variants
-together: where the user names operations, and in a preset."""
 
 AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
@@ -68,7 +58,7 @@ def make_plan(
             variant,
             rows,
             temperature,
-            _samples(choices, benchmark, temperature, first=rows == scales[0]),
+            repetition.samples(choices, benchmark, temperature, first=rows == scales[0]),
             capabilities[variant.engine],
             benchmark.workload,
         )
@@ -96,8 +86,9 @@ def make_plan(
         "edition": edition,
         "rows": tuple(scales),
         "repeat_cold": choices.repeat_cold or benchmark.cold_samples,
-        "repeat_most": _repeat_most(choices, cells),
-        "repeat_s": _repeat_s(choices, cells),
+        "repeat_most": repetition.repeat_most(choices, cells),
+        "repeat_s": repetition.repeat_s(choices, cells),
+        "time_limit_s": repetition.time_limit_s(choices, benchmark, scales),
     }
     plan = Plan(
         **given | definite,
@@ -341,43 +332,6 @@ def _measured_again(
     operations = _chosen(choices, benchmark.operations(edition, rows), "warm", benchmark.name)
     ranked = sorted(operations, key=lambda operation: "quick" not in operation.presets)
     return frozenset(operation.name for operation in ranked[:AA_OPERATIONS])
-
-
-def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first: bool) -> int:
-    if temperature == "cold":
-        return choices.repeat_cold or benchmark.cold_samples
-    return choices.repeat or (REPEAT_FIRST if first else REPEAT_LARGER)
-
-
-def _repeat_s(choices: Choices, cells: Sequence[Cell]) -> float:
-    """A user who names operations asks about these alone; a preset shows them all, in a minute; a
-    study's operations share its time."""
-    if choices.design:
-        groups = {(cell.operation, cell.rows, cell.temperature) for cell in cells}
-        return choices.within_s / len(groups)
-    if choices.repeat_s is not None:
-        return choices.repeat_s
-    return REPEAT_NAMED_S if choices.operations else REPEAT_PRESET_S
-
-
-def _repeat_most(choices: Choices, cells: Sequence[Cell]) -> int:
-    """Raises `InputError` where the plan could come to more samples than one may have."""
-    repeated = sum(cell.temperature != "cold" and not cell.gap for cell in cells)
-    planned = max(cell.samples for cell in cells)
-    most = choices.repeat_most or choices.repeat or REPEAT_MOST
-    if not (choices.repeat_most or choices.repeat):
-        most = max(min(most, SAMPLES_MAX // max(repeated, 1)), planned)
-    samples = sum(
-        max(cell.samples, 0 if cell.temperature == "cold" else most)
-        for cell in cells
-        if not cell.gap
-    )
-    if samples > SAMPLES_MAX:
-        raise InputError(
-            f"the plan may come to {samples:,} samples; a record holds those of {SAMPLES_MAX:,}",
-            hint="choose fewer operations, or a lower --repeat or --repeat-most",
-        )
-    return most
 
 
 def _untyped(

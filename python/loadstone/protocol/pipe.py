@@ -1,7 +1,8 @@
 """The pipe between the runner and one worker: one message a line, requests down, replies up.
 
 A worker marks the start of each timed statement in shared memory, so that the runner can hold it to
-the time limit without interrupting it.
+the time limit without interrupting it. A third way down says that the runner wants no reply to a
+request any more, so that the statement in flight is ended.
 """
 
 import contextlib
@@ -26,13 +27,15 @@ from loadstone.errors import (
 from loadstone.protocol.deadline import Board
 from loadstone.protocol.descendants import KILL_S_MAX, Descendants
 from loadstone.protocol.messages import Failed, Reply, Request
-from loadstone.protocol.wire import fitting, numbered, to_line, to_reply
+from loadstone.protocol.wire import UNWANTED, fitting, numbered, to_line, to_reply
 from loadstone.text.files import tail
 
 R = TypeVar("R", bound=Reply)
 
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
+END_S_MAX = 15.0
+"""An engine that ends statements has ended one by then, and rolled back what it changed."""
 CLOSE_S_MAX = 30.0
 """A worker that was instructed to end, and has nothing to remove, has ended by then."""
 
@@ -59,31 +62,34 @@ class Worker:
         self._log = log
         self._buffer = b""
         self._asked = 0
+        self._unwanted = 0
+        """The last request whose statement took too long, and is to be ended."""
         self._closed = False
         requests, self._down = os.pipe()
         self._up, replies = os.pipe()
+        wanted, self._wanted = os.pipe()
         self._board, board = Board.make()
         with log.open("ab") as stream:
-            # A session of its own: Ctrl-C in the terminal reaches the runner alone, which then
-            # lets the statement in flight end; and one signal ends a worker with its children.
+            # A session of its own: Ctrl-C in the terminal reaches the runner alone, which lets the
+            # engine remove its data; and one signal ends a worker with its children.
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "loadstone.worker.main", seam,
-                 *map(str, (requests, replies, board))],
+                 *map(str, (requests, replies, board, wanted))],
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
-                pass_fds=(requests, replies, board, *held),
+                pass_fds=(requests, replies, board, wanted, *held),
                 env={**os.environ, **(environment or {})},
                 start_new_session=True,
             )  # fmt: skip
-        for descriptor in (requests, replies, board):
+        for descriptor in (requests, replies, board, wanted):
             os.close(descriptor)
 
     def ask(self, request: Request[R], limit_s: float = UNTIMED_LIMIT_S) -> R:
         """Send a request and wait for its reply. `limit_s` holds for each timed statement.
 
         Raises `TimeLimitError`, `WorkerDiedError`, `ProtocolError`, or the error that the worker
-        reported. After the first two the worker is unusable: call `kill`.
+        reported. After one that hung or died the worker is unusable: call `kill`.
         """
         self._asked += 1
         line = to_line(self._asked, request)
@@ -96,6 +102,8 @@ class Worker:
         while number != self._asked:  # of a request whose runner was interrupted
             number, sent = numbered(self._reply(asked_ns, limit_s))
         reply = to_reply(sent)
+        if self._unwanted == number:  # also where it came to its end meanwhile: it took longer
+            raise TimeLimitError(limit_s, of_statement=True, hung=False)
         if isinstance(reply, Failed):
             raise _error_from(reply)
         return fitting(request, reply)
@@ -106,8 +114,15 @@ class Worker:
             overdue_ns, timed = self._board.overdue_ns(
                 asked_ns, int(limit_s * 1e9), int(UNTIMED_LIMIT_S * 1e9)
             )
+            if timed and self._unwanted == self._asked:
+                overdue_ns += int(END_S_MAX * 1e9)
+            elif timed and now_ns >= overdue_ns:
+                self._unwanted = self._asked
+                os.write(self._wanted, UNWANTED.pack(self._asked))
+                continue
             if now_ns >= overdue_ns:
-                raise TimeLimitError(limit_s if timed else UNTIMED_LIMIT_S)
+                limit_s = limit_s if timed else UNTIMED_LIMIT_S
+                raise TimeLimitError(limit_s, of_statement=timed)
             # No statement that begins from now on can be overdue before the limit has passed.
             look_s = min((overdue_ns - now_ns) / 1e9, limit_s)
             if not select.select([self._up], [], [], look_s)[0]:
@@ -154,6 +169,11 @@ class Worker:
         self._close()
         return remain
 
+    def cut_short(self) -> None:
+        """End the statement that the worker is in: nobody waits for its reply. From then on it only
+        removes its engine's data."""
+        self._let_go("_wanted")
+
     def close(self) -> list[int]:
         """Let the worker end by itself, because its requests end; else kill it. Returns processes
         that could not be ended."""
@@ -166,14 +186,17 @@ class Worker:
         return []
 
     def _close(self, *, up: bool = True) -> None:
-        for name in ("_down", "_up") if up else ("_down",):
-            descriptor = getattr(self, name)
-            if descriptor >= 0:
-                os.close(descriptor)
-                setattr(self, name, -1)
+        for name in ("_down", "_wanted", "_up") if up else ("_down",):
+            self._let_go(name)
         if up and not self._closed:
             self._closed = True
             self._board.close()
+
+    def _let_go(self, name: str) -> None:
+        descriptor = getattr(self, name)
+        if descriptor >= 0:
+            os.close(descriptor)
+            setattr(self, name, -1)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -5,6 +5,7 @@ of a surrogate pair), and what was sent must arrive. The types are held by msgsp
 """
 
 import json
+import struct
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
@@ -14,6 +15,8 @@ from loadstone.errors import ProtocolError
 from loadstone.protocol.messages import ANY_REPLY, ANY_REQUEST, Reply, Request, reply_of
 
 R = TypeVar("R", bound=Reply)
+UNWANTED = struct.Struct("=Q")
+"""The number of a request that is unwanted by now, as it goes down a pipe of its own."""
 HINT = "this is a defect of Loadstone, not of the engine: please report it"
 
 

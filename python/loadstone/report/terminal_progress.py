@@ -182,4 +182,6 @@ def _brief(figure: CellSummary | None) -> "Text":
     if figure.status == "failed":
         brief = len(figure.reason) <= BRIEF_CHARACTERS
         return Text(one_line(figure.reason, BRIEF_CHARACTERS) if brief else "failed", style="red")
+    if figure.status == "censored":
+        return Text(figure.reason, style="yellow")
     return Text(figure.status, style="dim")

@@ -92,6 +92,8 @@ class Executor:
         self._restart_ns: dict[str, int] = {}
         self._restarted: set[str] = set()
         """Variants whose engine has executed nothing since its restart: its memory is empty."""
+        self._overdue: dict[tuple[str, str], str] = {}
+        """The least time of each statement that was ended, in words, by operation and variant."""
 
     def load(self, variant: str, *, sized: bool) -> None:
         """Load a variant's tables, unless it shares them with one that is loaded; `sized`: its size
@@ -137,7 +139,10 @@ class Executor:
                 if result.ended:
                     self._mend(worker)
         except LoadstoneError as error:
-            return self._failure(worker, error)
+            outcome = self._failure(worker, error)
+            if outcome.status == "censored":
+                self._overdue[cell.operation, cell.variant] = outcome.reason
+            return outcome
         if result.ended:
             reported = f"> {duration(limit_ns)}"
             return Outcome("censored", reported, answers=result.answers, longer_than_ns=limit_ns)
@@ -171,7 +176,10 @@ class Executor:
 
     def refused(self, cell: Cell) -> Outcome | None:
         """The outcome of a cell that is not measured: asked before, its engine gave no answer, or
-        another one than is agreed."""
+        another one than is agreed; or its statement was ended already when it was warm."""
+        longer = self._overdue.get((cell.operation, cell.variant))
+        if longer is not None and cell.temperature == "cold":
+            return Outcome("spared", f"warm it took {longer}")
         if not isinstance(self._answers, AgreedAnswers):
             return None
         if failed := self._answers.failed(cell.operation, cell.variant):
@@ -354,7 +362,8 @@ class Executor:
             result = worker.ask(messages.RunLoop(block, loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)
-            figures = LoopFigures(client="", status=outcome.status, reason=outcome.reason)
+            status = "failed" if outcome.status == "censored" else outcome.status
+            figures = LoopFigures(client="", status=status, reason=outcome.reason)
             return LoopResult(figures)
         if result.figures.status == "failed":
             self._mend(worker)
@@ -368,10 +377,15 @@ class Executor:
         """A failure of the engine as an outcome; the next cell finds a working engine."""
         if isinstance(error, UnsupportedError):
             return Outcome("gap", error.message)
-        if isinstance(error, TimeLimitError | WorkerDiedError):
+        overdue = error if isinstance(error, TimeLimitError) else None
+        if isinstance(error, WorkerDiedError) or (overdue and overdue.hung):
             self._replace(worker, error)
         else:
+            # Also after a change that was ended, which may be there or not.
             self._mend(worker)
+        if overdue and overdue.of_statement:
+            limit_ns = round(overdue.limit_s * 1e9)
+            return Outcome("censored", error.message, longer_than_ns=limit_ns)
         return Outcome("failed", error.message)
 
     def _mend(self, worker: VariantWorker) -> None:

@@ -52,7 +52,8 @@ class Planned:
     def seconds(self, cells: Sequence[Cell] | None = None) -> float:
         """About how long it takes, or these of its cells."""
         engines = {name: engine for name, (_, engine) in self.variants.items()}
-        return seconds_estimated(self.plan, self.benchmark, engines, cells)
+        paces = {name: engine.pace(variant) for name, (variant, engine) in self.variants.items()}
+        return seconds_estimated(self.plan, self.benchmark, engines, cells, paces)
 
 
 def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:

@@ -283,7 +283,7 @@ def _ended(
         with interruption.Recognised(), interrupts.removing():
             progress.close()
             if is_interrupted:
-                # A worker hears it between two requests, of which one may take half a minute.
+                # Statements are ended, but a client's program and large data take their time.
                 say("interrupted: waiting until the engines have removed their data")
                 say("  (once more ends them at once)")
             return runner.close()
@@ -366,7 +366,8 @@ def _judged(run: Run) -> int:
     counts += Counter(point.status for point in run.users)
     if counts["failed"]:
         return Exit.CELLS_FAILED
-    kinds = [status for status in counts if study or status in ("disturbed", "invalid")]
+    no_figure = ("disturbed", "invalid", "censored", "spared")
+    kinds = [status for status in counts if study or status in no_figure]
     if has_undisturbed_effect(run) if study else counts["ok"] or not kinds:
         return Exit.OK
     said = " and ".join(f"{counts[status]:,} {status}" for status in kinds)

@@ -40,7 +40,8 @@ REPLACEMENTS_MAX = 20
 """A variant whose worker died this often is given up: its other cells fail with that reason."""
 
 STATEMENT_S_MAX = 0.5
-"""An interrupted run waits so long for the statement in flight where it leaves nothing behind."""
+"""An interrupted run waits so long for a statement that cannot be ended, where it leaves nothing
+behind."""
 
 R = TypeVar("R", bound=Reply)
 
@@ -350,8 +351,9 @@ class VariantWorker:
         self._drop_spare()
         if self._worker is not None:
             try:
-                # Behind a statement in flight, where the run was interrupted. Where nothing of ours
-                # is to be removed, there is nothing to wait for.
+                # Where the run was interrupted, a statement is in flight that the engine may be
+                # unable to end. Where nothing is to be removed, there is nothing to wait for.
+                self._worker.cut_short()
                 limit_s = STATEMENT_S_MAX if self._as_it_stands else self._plan.time_limit_s
                 self._worker.ask(messages.Remove(), limit_s=limit_s)
                 self._remain += self._worker.close()

@@ -43,6 +43,9 @@ class ClientRequests(Requests):
             raise not_open()
         return self._system
 
+    def interrupt(self) -> None:
+        """A client's program comes to its end: it has no means to end earlier."""
+
     def open(self, request: messages.Open) -> messages.Opened:
         """As every worker."""
         self._fresh = True

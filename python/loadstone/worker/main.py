@@ -1,9 +1,10 @@
 """The worker process: owns one engine, executes the runner's requests, and times them.
 
-    python -m loadstone.worker.main SEAM REQUESTS REPLIES BOARD    (three inherited descriptors)
+    python -m loadstone.worker.main SEAM REQUESTS REPLIES BOARD WANTED    (inherited descriptors)
 
 Requests come one at a time; each gets one reply, errors included. The worker ends when its
-requests end, for any reason, and then removes its engine's data.
+requests end, for any reason, and then removes its engine's data. By WANTED the runner says that it
+wants a reply no more (see `cut_short`).
 """
 
 import os
@@ -15,6 +16,7 @@ from loadstone.errors import LoadstoneError, ProtocolError
 from loadstone.protocol.deadline import Board
 from loadstone.protocol.messages import Failed, Reply
 from loadstone.protocol.wire import numbered, to_line, to_request
+from loadstone.worker.cut_short import CutShort
 from loadstone.worker.requests import Requests
 
 
@@ -29,19 +31,25 @@ def requests_of(seam: str) -> type[Requests]:
     return StatementRequests
 
 
-def serve(seam: str, requests: int, replies: int, board: int) -> None:
+def serve(seam: str, requests: int, replies: int, board: int, wanted: int) -> None:
     """Answer requests until they end."""
-    process = requests_of(seam)(Board(board).mark)
+    mark = Board(board).mark
+    process = requests_of(seam)(mark)
+    cut_short = CutShort(wanted, process.interrupt)
     try:
         for line in _lines(requests):
             number, sent = numbered(line)
             reply: Reply
             try:
-                reply = process.answer(to_request(sent))
+                request = to_request(sent)
+                with cut_short.request(number, request):
+                    reply = process.answer(request)
             except LoadstoneError as error:
                 reply = Failed(type(error).__name__, error.message, error.hint)
             except Exception as error:  # noqa: BLE001 - whatever an engine throws is a result
                 reply = Failed("", f"{type(error).__name__}: {error}")
+            if isinstance(reply, Failed):
+                mark("end")  # of a statement that raised; the next request has its own time
             data = memoryview(to_line(number, reply))
             while data:
                 data = data[os.write(replies, data) :]

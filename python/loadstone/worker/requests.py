@@ -50,6 +50,10 @@ class Requests(ABC):
             self._sampler.close()
         return cast("R", self.handlers()[type(request)](request))
 
+    @abstractmethod
+    def interrupt(self) -> None:
+        """End what the worker is in, from another thread. Called again until that has happened."""
+
     def handlers(self) -> Mapping[type[Request[Any]], Callable[[Any], Reply]]:
         """The method for each type of request."""
         return {

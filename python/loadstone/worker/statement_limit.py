@@ -10,12 +10,11 @@ from typing import Self
 
 from loadstone.engines.base import Engine
 from loadstone.errors import StatementEndedError
+from loadstone.worker.cut_short import AGAIN_S
 
 LATE_NS = 1_000_000
 """Added to a limit, so that a statement that was ended has taken longer than the limit, however
 long after this thread it began."""
-AGAIN_S = 0.05
-"""Between two requests to end the same statement."""
 
 
 class StatementLimit:

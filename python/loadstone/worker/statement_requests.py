@@ -44,6 +44,10 @@ class StatementRequests(Requests):
             raise not_open()
         return self._system
 
+    def interrupt(self) -> None:
+        """By the engine's own means."""
+        self.engine.interrupt()
+
     def import_state(self, request: messages.ImportState) -> Done:
         """Statements need not be translated again."""
         self._timer().translated = dict(request.state.translated)

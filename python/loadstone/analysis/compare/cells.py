@@ -111,8 +111,8 @@ def pair_cells(
         a, b = results_a.get(place), results_b.get(place)
         reason = _unfit(a, b) or refused or _other_text(match, place)
         if a is None or b is None or reason:
-            lost = a is not None and a.status in ("failed", "invalid")
-            fails = b is not None and b.status == "failed"
+            lost = a is not None and a.status in ("failed", "censored", "invalid")
+            fails = b is not None and b.status in ("failed", "censored")
             unlike.append(Unlike(*place, reason, owed=fails or not lost))
             continue
         reason = _unlike(a, b)

@@ -41,6 +41,8 @@ _RESERVED = frozenset(
 
 FILE = "relations.lode"
 """The volume's name."""
+PACE_INTERPRETED, PACE_UNBUFFERED = 6.0, 40.0
+"""Over lode with its defaults: one tuple at a time; and one page at a time, from the disk."""
 CONSTANT = "retrieve (one = 1)"
 
 HEADER_BYTES = 8_192 + 4_096 + 98_304
@@ -93,6 +95,14 @@ class LodeEngine(Engine):
         (settings,) = [row["settings"] for row in lode.profiles() if row["name"] == name] or [()]
         of_profile = {tactic: value for tactic, value, _ in settings}
         return {**super().asked(variant), **of_profile, **dict(variant.tactics)}
+
+    @classmethod
+    def pace(cls, variant: "Variant") -> float:
+        """By the tactics that matter most for it."""
+        asked = cls.asked(variant)
+        if asked["disk"] == "direct" and asked["readahead"] == "off":
+            return PACE_UNBUFFERED
+        return PACE_INTERPRETED if asked["execution"] == "interpreted" else 1.0
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
