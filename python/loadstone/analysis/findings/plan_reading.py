@@ -17,12 +17,24 @@ _JOIN = (
     (r"nested[ _]loops?", "nested loops"),
     # One table inside the other, in the order of the lines, as https://sqlite.org/eqp.html has it.
     (r"(?m)^ *(?:scan|search) \w+[^\n]*\n(?:[^\n]*\n)*? *(?:scan|search) \w+", "nested loops"),
+    # lode's, whose pipelines are numbered; of several ways the one that takes most.
+    (r"(?m)^ *(?:\d+\. )?loop scan \w+ is ", "nested loops"),
+    (r"(?m)^ *\d+\. substitute: ", "tuple substitution"),
+    (r"(?m)^ *(?:\d+\. )?loop \S+ \w+ is ", "nested loops over an index"),
+    (r"(?m)^ *\d+\. merge \w+ is temporary ", "a merge join"),
+    (r"(?m)^ *probe \w+ is table ", "a hash join"),
 )
 _GROUP = (
     (r"use temp b-tree for (?:group by|distinct)", "a temporary B-tree"),
     (r"perfect[ _]hash[ _]group[ _]by", "an array over the values"),
     (r"hash[ _]group[ _]by|hash ?aggregate", "a hash table"),
     (r"groupaggregate|\bunique\b", "sorted rows"),
+    (
+        r"(?m)^ *sort temporary (\d+) by [^\n]*\n *\d+\. scan \w+ is temporary \1\n"
+        r" *aggregation \d+ by ",
+        "sorted rows",
+    ),
+    (r"(?m)^ *distinct \w+ is \(|^ *aggregation \d+ by ", "a hash table"),
 )
 _CLASSES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
     name: tuple((re.compile(pattern, re.IGNORECASE), words) for pattern, words in known)
