@@ -72,11 +72,39 @@ def test_no_ratio_whose_interval_holds_1_looks_like_one(bounds: list[float]) -> 
 def test_undecided_is_not_as_fast_as_the_best() -> None:
     best, same, slow = Estimate(1.0), Estimate(1.02, 0.97, 1.06), Estimate(3.0, 2.5, 3.5)
     wide = Estimate(2.1, 0.8, 4.0)
-    assert typically_behind([best, same, slow]) == 1
-    assert typically_behind([slow, wide, None]) == 3
+    assert typically_behind([best, same, slow]) == (1, False)
+    assert typically_behind([slow, wide, None]) == (3, False)
     assert typically_behind([slow, wide, wide]) is None
     assert typically_behind([wide, Estimate(0.95)]) is None
     assert typically_behind([None]) is None
+
+
+def test_a_bound_counts_in_a_median_as_no_less_than_it_is() -> None:
+    two, nine = Estimate(2.0, 1.9, 2.1), Estimate(9.0, 8.9, 9.1)
+    assert typically_behind([two, two, nine], [5000.0]) == (5.5, False)
+    assert typically_behind([two, nine], [5000.0]) == (9.0, False)
+    assert typically_behind([two], [5000.0]) == (2501.0, True)
+    assert typically_behind([two, nine], [3.0, 5000.0]) == (6.0, True)
+    assert typically_behind([], [5000.0]) == (5000.0, True)
+    assert typically_behind([None, None], []) is None
+
+
+@given(
+    st.lists(st.floats(1.2, 1e4), max_size=6),
+    st.lists(st.tuples(*[st.floats(1.2, 1e4)] * 2), max_size=6),
+)
+def test_a_median_of_bounds_is_never_above_that_of_the_ratios(
+    known: list[float], ended: list[tuple[float, float]]
+) -> None:
+    """`ended`: a bound, and the ratio that was larger."""
+    ratios = [Estimate(one, one, one) for one in known]
+    least = [min(pair) for pair in ended]
+    whole = [*ratios, *(Estimate(max(pair), max(pair), max(pair)) for pair in ended)]
+    found, true = typically_behind(ratios, least), typically_behind(whole)
+    assert (found is None) == (true is None)
+    if found is not None and true is not None:
+        assert found[0] <= true[0] * (1 + 1e-9)
+        assert found[1] or found[0] == pytest.approx(true[0])
 
 
 def test_the_variant_that_is_certainly_faster_in_pairs_is_the_best() -> None:

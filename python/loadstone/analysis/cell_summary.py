@@ -26,6 +26,7 @@ from loadstone.statistics.disturbance import interval as disturbed_interval
 from loadstone.statistics.drift import Speeds
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
+from loadstone.text.numbers import times
 
 OVERHEAD_SHARE_MARKED = 0.1
 """Above this share of a figure, the harness overhead is marked beside it."""
@@ -75,7 +76,11 @@ class CellSummary:
     disturbance: Disturbance | None = None
     role: Role = Role.COMPETITOR
     unequal: tuple[Unequal, ...] = ()
-    """Its terms that differ from its row's; only with a figure."""
+    """Its terms that differ from its row's; only with a figure, or a lower bound."""
+    longer_than_ns: int | None = None
+    """Of a censored cell, whose statement was ended: its time is longer than this."""
+    ratio_least: float | None = None
+    """Of such a cell: its ratio to the row's best is larger than this."""
 
     @property
     def unproved(self) -> bool:
@@ -101,7 +106,9 @@ class CellSummary:
 
     @property
     def standing(self) -> str:
-        """Its printed ratio to the row's best, or the sign for none."""
+        """Its printed ratio to the row's best, or its lower bound, or the sign for none."""
+        if self.ratio_least is not None:
+            return f">{times(self.ratio_least)}"
         return standing(self.ratio, best=self.best)
 
     @property
@@ -130,6 +137,7 @@ def cell_summary(
             answers_right=right,
             answers_checked=len(result.answers),
             condition=result.condition,
+            longer_than_ns=result.longer_than_ns if result.status == "censored" else None,
         )
     elapsed = [sample.elapsed_ns for sample in result.samples]
     visits = varying.nominal.get(cell.operation)

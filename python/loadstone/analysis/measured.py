@@ -17,7 +17,7 @@ from loadstone.record.model import BELIEVED, MEASURED, Sample
 from loadstone.statistics.arithmetic import over, total
 from loadstone.statistics.disturbance import COUNTED_NS_MIN
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import digits, duration
+from loadstone.text.numbers import digits, duration, times
 
 AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
 SIZE = "size"
@@ -56,10 +56,15 @@ class Today:
     best: bool = False
     few_visits: bool = False
     unequal: tuple[Unequal, ...] = ()
+    longer_than_ns: int | None = None
+    """The lower bound of a time: its statement was ended, or one of those of a sum."""
+    ratio_least: float | None = None
 
     @property
     def standing(self) -> str:
         """Its ratio to the row's best as it is printed, or the sign for why there is none."""
+        if self.ratio_least is not None:
+            return f">{times(self.ratio_least)}"
         return standing(self.ratio, best=self.best, exact=self.size_bytes is not None)
 
     @property
@@ -93,7 +98,9 @@ class Today:
 
     @property
     def text(self) -> str:
-        """The printed figure; empty without one."""
+        """The printed figure, or the lower bound of one that was ended; empty without either."""
+        if self.longer_than_ns is not None:
+            return f"> {duration(self.longer_than_ns)}"
         if self.time_ns:
             return f"{AT_MOST if self.at_most else ''}{duration(self.time_ns.value)}"
         if self.quotient:
@@ -206,6 +213,10 @@ def _sum(figures: Sequence[CellSummary]) -> Today:
         few_visits=any(figure.few_visits for figure in figures),
         unequal=tuple(dict.fromkeys(term for figure in figures for term in figure.unequal)),
     )
+    if worst.status == "censored":
+        least = sum(figure.longer_than_ns or _least_ns(figure) for figure in figures)
+        alone = worst.ratio_least if len(figures) == 1 else None
+        return replace(reported, longer_than_ns=least, ratio_least=alone)
     elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
     whole = BELIEVED if len(figures) > 1 else MEASURED
     if len(elapsed) < len(figures) or worst.status not in whole:
@@ -215,9 +226,14 @@ def _sum(figures: Sequence[CellSummary]) -> Today:
     return replace(reported, elapsed_ns=total(elapsed))
 
 
+def _least_ns(figure: CellSummary) -> int:
+    return int(figure.elapsed_ns.low or 0) if figure.elapsed_ns else 0
+
+
 def _quotient(above: CellSummary, below: CellSummary) -> Today:
     """One operation's time over another's; of figures that are in order or disturbed."""
     parts = _sum([above, below])
+    parts = replace(parts, longer_than_ns=None)  # of a quotient it bounds nothing
     if parts.elapsed_ns is None or above.elapsed_ns is None or below.elapsed_ns is None:
         return parts
     return replace(parts, elapsed_ns=None, quotient=over(above.elapsed_ns, below.elapsed_ns))

@@ -28,9 +28,9 @@ def ranked(
     fair = comparable(competitors(plain.values())) if ranks else []
     best = _fastest(fair)
     return {
-        variant: _beside(
-            figure, best if figure in fair else None, overheads.get(clients.get(variant))
-        )
+        variant: _bounded(figure, best)
+        if figure.longer_than_ns is not None
+        else _beside(figure, best if figure in fair else None, overheads.get(clients.get(variant)))
         for variant, figure in plain.items()
     }
 
@@ -55,6 +55,15 @@ def _fastest(fair: Sequence[CellSummary]) -> CellSummary | None:
             break
         best = fair[min(ratios, key=lambda place: ratios[place].value)]
     return best
+
+
+def _bounded(figure: CellSummary, best: CellSummary | None) -> CellSummary:
+    """A figure of which only a lower bound is known, with that of its ratio to the row's best."""
+    known = best.elapsed_ns if best else None
+    if known is None or figure.longer_than_ns is None or figure.role is not Role.COMPETITOR:
+        return figure
+    least = figure.longer_than_ns / (known.high or known.value)
+    return replace(figure, ratio_least=least) if least > 1 else figure
 
 
 def _beside(

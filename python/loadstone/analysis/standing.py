@@ -4,6 +4,7 @@ A ratio whose interval includes 1 shows no difference, so none is printed: `≈`
 within 10 %, `?` if that is undecided. A ratio of too few samples for an interval begins with `~`.
 """
 
+import math
 from collections.abc import Iterable
 from statistics import median
 from typing import Protocol, TypeVar
@@ -57,12 +58,20 @@ def comparable(figures: Iterable[Ranked]) -> list[Ranked]:
     return proved or measured
 
 
-def typically_behind(ratios: Iterable[Estimate | None]) -> float | None:
-    """The median of `behind`, undecided ones left out; None without a ratio, or where most of them
+def typically_behind(
+    ratios: Iterable[Estimate | None], least: Iterable[float] = ()
+) -> tuple[float, bool] | None:
+    """The median of `behind`, undecided ones left out, and whether it is a lower bound. `least`:
+    lower bounds of ratios of which no more is known. None without a ratio, or where most of them
     are undecided: they do not report that it is as fast as the best."""
     known = [ratio for ratio in ratios if ratio is not None]
     decided = [found for ratio in known if not undecided(ratio) and (found := behind(ratio))]
-    return median(decided) if 2 * len(decided) >= len(known) and decided else None
+    bounds = [*least]
+    if not (decided or bounds) or 2 * len(decided) + len(bounds) < len(known):
+        return None
+    # Each bound stands for any number from itself to infinity, and so does the median.
+    lowest, highest = (median([*decided, *ends]) for ends in (bounds, [math.inf] * len(bounds)))
+    return lowest, lowest != highest
 
 
 def undecided(ratio: Estimate) -> bool:

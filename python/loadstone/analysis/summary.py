@@ -257,7 +257,11 @@ def _placed(
 def _on_terms(row: Row, reported: Reported, *, writes: bool) -> Row:
     """The same row, each figure with what of its terms is not the row's, besides what of its plan
     was not as asked."""
-    timed = {v: f for v, f in row.figures.items() if f.elapsed_ns and f.role is not Role.OVERHEAD}
+    timed = {
+        v: f
+        for v, f in row.figures.items()
+        if (f.elapsed_ns or f.longer_than_ns is not None) and f.role is not Role.OVERHEAD
+    }
     ranked = [variant for variant, f in timed.items() if f.role is Role.COMPETITOR]
     found = unequal(reported, ranked, timed, writes=writes)
     figures = {

@@ -141,6 +141,7 @@ FIELDS: tuple[Field, ...] = (
     ),
     _of_run("samples", int, lambda reported: len(reported.figure.samples)),
     _estimate("elapsed_ns", "elapsed_ns_median", lambda figure: figure.elapsed_ns),
+    _same("longer_than_ns", int, lambda reported: reported.figure.longer_than_ns, null=True),
     _estimate("best_ratio", "best_ratio", _best_ratio),
     Field(
         "unequal_terms",

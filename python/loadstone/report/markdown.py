@@ -194,6 +194,8 @@ def _cell(row: Row, figure: CellSummary | None) -> str:
     if figure is None:
         return ""
     if figure.elapsed_ns is None:
+        if figure.longer_than_ns is not None:
+            return plain(f"{figure.reason} {figure.standing}").rstrip()
         words = {"gap": "gap", "pending": "not run"}.get(figure.status)
         return words or f"**{plain(shorten(figure.reason))}**"
     number = numbers.digits(figure.elapsed_ns.value / row.unit.ns)

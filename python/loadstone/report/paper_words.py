@@ -192,6 +192,8 @@ def _today(figure: Today | None) -> PaperCell:
         return PaperCell("")
     if figure.unknown:
         return PaperCell(figure.unknown)
+    if figure.longer_than_ns is not None:
+        return PaperCell(figure.text, figure.standing)
     if figure.status not in MEASURED or not figure.text:
         return PaperCell("not run" if figure.status == "pending" else figure.status)
     unproved = "unproved " if figure.temperature == "unproved" else ""

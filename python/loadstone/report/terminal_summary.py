@@ -177,7 +177,8 @@ def _groups(whole: Summary, view: View) -> Table:
 
 def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     figures = [row.figures[variant] for row in rows if variant in row.figures]
-    typical = typically_behind(figure.ratio for figure in figures)
+    bounds = [figure.ratio_least for figure in figures if figure.ratio_least is not None]
+    typical = typically_behind((figure.ratio for figure in figures), bounds)
     counts = {
         status: len([figure for figure in figures if figure.status == status])
         for status in ("failed", "disturbed", "invalid")
@@ -186,12 +187,15 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     text = Text()
     mark = "≠" if any(figure.unequal for figure in figures) else ""
     if typical is not None:
-        text.append(f"{times(typical) + mark:>6} ", style="")
-        text.append(bar_of(bar_share(typical), BAR_WIDTH) if bar else "", style="blue")
+        ratio, is_bound = typical
+        text.append(f"{'>' * is_bound + times(ratio) + mark:>6} ", style="")
+        text.append(bar_of(bar_share(ratio), BAR_WIDTH) if bar else "", style="blue")
     elif any(figure.ratio for figure in figures):
         text.append(f"{UNDECIDED + mark:>6} ")
     elif not any(counts.values()):
         text.append(figures[0].status if figures else "", style="dim")
+    if ended := sum(figure.status == "censored" for figure in figures):
+        text.append(f" {ended} ended", style="yellow")
     for status, count in counts.items():
         if count:
             text.append(f" {count} {status}", style="red" if status == "failed" else "dim")
