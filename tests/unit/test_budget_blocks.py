@@ -29,7 +29,8 @@ from loadstone.run.budget_blocks import (
     taken_budgets,
     typical_of,
 )
-from loadstone.run.executor import SAMPLING_SHARE_MAX, Outcome
+from loadstone.run.executor import SAMPLING_SHARE_MAX
+from loadstone.run.outcome import Outcome
 
 
 @pytest.mark.parametrize(

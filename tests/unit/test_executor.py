@@ -14,7 +14,8 @@ from loadstone.protocol.messages import BlockResult, Done, Explained, LoopResult
 from loadstone.protocol.parts import Loop, LoopFigures
 from loadstone.record.model import AnswerCheck, Sample
 from loadstone.run import executor as module
-from loadstone.run.executor import Executor, Outcome
+from loadstone.run.executor import Executor
+from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
 
 OPERATION = Operation("select", "a selection", "g", "", "heap", "heap", "client", ("a", "b", "c"))

@@ -7,8 +7,8 @@ import pytest
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
-from loadstone.run.executor import Outcome
 from loadstone.run.interleaved_group import InterleavedGroup
+from loadstone.run.outcome import Outcome
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, processes_of
 
 REFORKED = -1

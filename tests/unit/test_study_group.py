@@ -15,8 +15,8 @@ from loadstone.analysis.study_design import design_after, first_design
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.study import HELD, OPENED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Condition, Sample
-from loadstone.run.executor import Outcome
 from loadstone.run.interleaved_group import OpenCell
+from loadstone.run.outcome import Outcome
 from loadstone.run.planned import plan_from
 from loadstone.run.study_group import (
     BLOCKS_MAX,

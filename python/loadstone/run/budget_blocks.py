@@ -31,7 +31,8 @@ from loadstone.record.budget import (
     BudgetTimer,
 )
 from loadstone.record.model import Sample
-from loadstone.run.executor import SAMPLING_SHARE_MAX, Executor, Outcome
+from loadstone.run.executor import SAMPLING_SHARE_MAX, Executor
+from loadstone.run.outcome import Outcome
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
 
 BLOCKS = 8

@@ -6,12 +6,12 @@ table, so that the next request finds a working engine. It knows no cell's state
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
-from loadstone.benchmarks.expected import Answer, Answers
+from loadstone.benchmarks.expected import Answers
 from loadstone.errors import (
     InputError,
     LoadstoneError,
@@ -23,13 +23,13 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.planning.study import combined
 from loadstone.protocol import messages, parts
-from loadstone.protocol.messages import BlockResult, LoopResult, Profiled
-from loadstone.protocol.parts import LoopFigures, RungText, RungTimes
+from loadstone.protocol.messages import BlockResult, LoopResult
+from loadstone.protocol.parts import LoopFigures
 from loadstone.record import Recorder
-from loadstone.record.budget import BudgetTimer
-from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.record.model import AnswerCheck
 from loadstone.run.blocks import Blocks
 from loadstone.run.in_parallel import in_parallel
+from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.numbers import duration, plural
@@ -42,26 +42,6 @@ SAMPLING_SHARE_MAX = 0.002
 """Of the CPU time that a time budget samples: so much of it all samples together may take, by what
 one takes of a checksum. An engine loses some four times that with each, since the interrupt empties
 caches that a checksum does not need."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a step for one cell: `ok`, `failed`, `gap` or `censored` with the reason, and
-    what the step returned. A cell is many steps."""
-
-    status: str = "ok"
-    reason: str = ""
-    samples: Sequence[Sample] = ()
-    answers: Sequence[AnswerCheck] = ()
-    evidence: Sequence[ColdEvidence] = ()
-    statements: Sequence[StatementText] = ()
-    profiled: Profiled | None = None
-    rungs: Sequence[RungTimes] = ()
-    rung_texts: Sequence[RungText] = ()
-    own_times: Sequence[BudgetTimer] = ()
-    longer_than_ns: int | None = None
-    """Of a censored cell: its statement was ended after so long."""
-    given: Sequence[Answer] = ()
 
 
 class Executor:

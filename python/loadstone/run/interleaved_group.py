@@ -37,7 +37,8 @@ from loadstone.record.model import (
 )
 from loadstone.record.writer import now
 from loadstone.run.budget_blocks import taken_budgets, typical_of
-from loadstone.run.executor import Executor, Outcome
+from loadstone.run.executor import Executor
+from loadstone.run.outcome import Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, REFORK_S

@@ -15,7 +15,8 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
 from loadstone.quel.dialect import is_quel
 from loadstone.record.model import Agreement
-from loadstone.run.executor import Executor, Outcome
+from loadstone.run.executor import Executor
+from loadstone.run.outcome import Outcome
 from loadstone.workload import answers as written
 from loadstone.workload import script, sql
 from loadstone.workload.agreement import AgreedAnswers, Rows, Vote

@@ -1,0 +1,30 @@
+"""The outcome of one step of the executor, for one cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadstone.benchmarks.expected import Answer
+from loadstone.protocol.messages import Profiled
+from loadstone.protocol.parts import RungText, RungTimes
+from loadstone.record.budget import BudgetTimer
+from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a step for one cell: `ok`, `failed`, `gap` or `censored` with the reason, and
+    what the step returned. A cell is many steps."""
+
+    status: str = "ok"
+    reason: str = ""
+    samples: Sequence[Sample] = ()
+    answers: Sequence[AnswerCheck] = ()
+    evidence: Sequence[ColdEvidence] = ()
+    statements: Sequence[StatementText] = ()
+    profiled: Profiled | None = None
+    rungs: Sequence[RungTimes] = ()
+    rung_texts: Sequence[RungText] = ()
+    own_times: Sequence[BudgetTimer] = ()
+    longer_than_ns: int | None = None
+    """Of a censored cell: its statement was ended after so long."""
+    given: Sequence[Answer] = ()
