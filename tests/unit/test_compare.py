@@ -76,6 +76,17 @@ def test_a_cell_that_failed_in_the_baseline_owes_nothing():
     assert compare(failed, calm_run(2)).outcome == "no regression"
 
 
+@pytest.mark.parametrize("status", ["censored", "spared"])
+def test_what_was_ended_in_the_baseline_owes_nothing_until_it_is_ended_again(status: str):
+    lost, ended = (
+        altered(calm_run(n), lambda r: replace(r, status=status, reason="> 10 s", samples=()))
+        for n in (1, 2)
+    )
+    assert compare(lost, calm_run(2)).outcome == "no regression"
+    assert compare(calm_run(1), ended).outcome == "invalid"
+    assert compare(lost, ended).outcome == "invalid"
+
+
 def test_a_cell_that_was_planned_and_not_run_is_owed_and_an_unplanned_one_is_not():
     b = calm_run(2)
     fewer = tuple(result for result in b.results if result.cell.operation != "min-scalar")

@@ -10,13 +10,23 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.errors import EngineError, TimeLimitError, UnsupportedError, WorkerDiedError
 from loadstone.plan.plan import Cell, Plan
-from loadstone.protocol.messages import BlockResult, Done, Explained, LoopResult, Restart, TakeBlock
+from loadstone.plan.workload import Workload
+from loadstone.protocol.messages import (
+    Answered,
+    BlockResult,
+    Done,
+    Explained,
+    LoopResult,
+    Restart,
+    TakeBlock,
+)
 from loadstone.protocol.parts import Loop, LoopFigures
 from loadstone.record.model import AnswerCheck, Sample
 from loadstone.run import executor as module
 from loadstone.run.executor import Executor
 from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
+from loadstone.workload.agreement import AgreedAnswers
 
 OPERATION = Operation("select", "a selection", "g", "", "heap", "heap", "client", ("a", "b", "c"))
 CELL, OTHER = (Cell("select", name, 1000, "warm", 2, "") for name in ("one", "two"))
@@ -30,6 +40,7 @@ REPLIES = {
     "Reopen": Done(),
     "Explain": Explained(()),
     "RunLoop": LoopResult(LoopFigures(completed=1)),
+    "GiveAnswers": Answered(()),
 }
 
 
@@ -206,3 +217,15 @@ def test_an_interrupted_fork_leaves_no_thread_at_work_on_its_worker(stage, monke
     with pytest.raises(KeyboardInterrupt):
         made.fork([CELL])
     assert worker.done == ["fork"]
+
+
+def test_a_statement_that_is_ended_when_it_is_asked_has_a_bound_and_is_not_tried_cold(stage):
+    made, worker, _ = stage
+    worker.engine = SimpleNamespace(capabilities=SimpleNamespace(answers=True))
+    made._answers = answers = AgreedAnswers(Workload("w", "", (), ()))
+    worker.next = TimeLimitError(60.0, of_statement=True, hung=False)
+    asked = made.give_answers(CELL)
+    answers.fail(CELL.operation, CELL.variant, asked.status, asked.reason)
+    warm, cold = (made.refused(replace(CELL, temperature=each)) for each in ("warm", "cold"))
+    assert (warm.status, warm.reason, warm.longer_than_ns) == ("censored", "> 60 s", 60 * 10**9)
+    assert (cold.status, cold.reason) == ("spared", "warm it took > 60 s")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compared_runs import calm_run, on_machine, with_term
+from compared_runs import altered, calm_run, on_machine, with_term
 
 from loadstone.analysis.history import History, Trend, history
 from loadstone.record.model import Run
@@ -108,3 +108,29 @@ def test_equal_heights_are_equal_ratios() -> None:
     steps = [drawn[0].y - drawn[1].y, drawn[1].y - drawn[2].y]
     assert steps[0] == pytest.approx(steps[1], rel=0.1) and steps[0] > 0
     assert drawn[0].joined == "" and drawn[1].joined
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "last"), [("censored", "> 10 s", "> 10 s"), ("failed", "no", "failed")]
+)
+def test_a_figure_that_is_lost_is_listed_and_changes_nothing_after_it(status, reason, last) -> None:
+    """A slowdown to more than the limit would pass for no change."""
+    ended = altered(
+        calm_run(2), lambda r: replace(r, status=status, reason=reason, samples=(), answers=())
+    )
+    found = history([day(1, calm_run(1)), day(2, ended)], THRESHOLD)
+    assert "failed in some record, or ended at the time limit" in text.sentence(found)
+    row = text.trend_row(trend(found))
+    assert (row[5], row[7]) == ("1", last)
+    assert f"{status}: {reason} on 2026-11-02" in row[-1]
+    assert f"| {row[4]} | 1 |" in text.markdown(found)
+    data = json.loads(text.as_json(found))
+    (point,) = (p for t in data["trends"] for p in t["points"] if p["broken"])
+    assert (point["elapsed_ns"], point["status"]) == (None, status)
+    assert history_page.render(found).decode().count('class="lost"') == 1
+    slow = history([day(1, calm_run(1)), day(2, ended), day(3, calm_run(3, 5.0))], THRESHOLD)
+    assert changed(slow) == [(2, "slower")]
+    late = history([day(1, ended), day(2, calm_run(1)), day(3, calm_run(3))], THRESHOLD)
+    assert changed(late) == []
+    never = history([day(1, ended), day(2, ended)], THRESHOLD).trends
+    assert ("min-scalar", "sqlite") not in {(t.operation, t.variant) for t in never}

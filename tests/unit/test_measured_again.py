@@ -111,6 +111,7 @@ def result(status, low=None):
         ([result("disturbed", 0.5)], [result("invalid", 0.05)], False),
         ([result("ok"), result("disturbed", 0.5)], [result("disturbed", 0.9)] * 2, False),
         ([result("disturbed", 0.5)], [result("failed")], True),
+        ([result("disturbed", 0.5)], [result("censored")], True),
     ],
 )
 def test_the_calmer_one_counts_and_a_failure_always(before, after, expected):

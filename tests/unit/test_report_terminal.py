@@ -218,3 +218,19 @@ def test_no_colour_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setenv("NO_COLOR", "1")
     assert screen_of(stderr=False).no_color
+
+
+@pytest.mark.parametrize(("status", "word"), [("censored", "ended"), ("spared", "spared")])
+def test_a_group_says_how_many_of_its_cells_have_no_figure(status: str, word: str) -> None:
+    """Without them its median flatters the engine whose slowest statements were ended."""
+
+    def change(result):
+        own = result.cell.operation == "select-1%-heap" and result.cell.variant == "duckdb"
+        return replace(result, status=status, reason="> 10 s", samples=()) if own else result
+
+    screen = console(terminal=False)
+    print_summary(
+        replace(RUN, results=tuple(map(change, RUN.results))), Path("r.loadstone"), None, screen
+    )
+    row = next(x for x in screen.file.getvalue().splitlines() if x.startswith("Selections"))
+    assert f"1 {word}" in row

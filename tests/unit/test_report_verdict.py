@@ -265,3 +265,11 @@ def test_cells_that_a_study_added_are_counted_with_the_planned_ones():
     for status in ("ok", "disturbed", "censored", "spared"):
         assert after.own_statuses[status] == before.own_statuses[status] + 1
     assert "1 spared, as a decision made them needless" in after.sentence()
+
+
+def test_a_run_spares_cells_for_another_reason_than_a_study():
+    run = make_run(FEW)
+    ended = replace(run.results[0], status="spared", samples=(), reason="warm it took > 60 s")
+    said = judged(replace(run, results=(ended, *run.results[1:]))).sentence()
+    assert "1 spared the cold start, as they were ended when warm" in said
+    assert "decision" not in said

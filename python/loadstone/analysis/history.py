@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.compare.cells import FASTER, SLOWER, Pair
+from loadstone.analysis.compare.cells import ENDED, FASTER, SLOWER, Pair
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.summary import Summary, summarise
@@ -48,12 +48,13 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A cell's figure in one record. `change` is the comparison with its line's reference where it
-    is slower or faster; `broken` the reason for which it could not be compared with it."""
+    """A cell in one record. `change` is the comparison with its line's reference where it is slower
+    or faster; `broken` the reason for which it could not be compared with it. Without a figure it
+    failed, or its statement was ended."""
 
     path: Path
     created_at: str
-    elapsed_ns: Estimate
+    elapsed_ns: Estimate | None
     status: str
     change: Pair | None = None
     broken: str = ""
@@ -74,6 +75,11 @@ class Trend:
     def changes(self) -> tuple[Point, ...]:
         """The points at which its time changed."""
         return tuple(point for point in self.points if point.change is not None)
+
+    @property
+    def lost(self) -> tuple[Point, ...]:
+        """The points without a figure."""
+        return tuple(point for point in self.points if point.elapsed_ns is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ def _trends(wholes: Sequence[tuple[Path, Summary]], threshold: float) -> Iterato
         return known[place]
 
     for key, taken in cells.items():
-        if len(taken) > 1:
+        if len(taken) > 1 and any(cell.elapsed_ns for _, _, cell in taken):
             yield Trend(*key, tuple(_points(key, taken, beside)))
 
 
@@ -130,11 +136,13 @@ def _points(
     taken: Sequence[tuple[Path, Run, CellSummary]],
     beside: Callable[[Run, Run, str], Mapping[Place, Pair | str]],
 ) -> Iterator[Point]:
-    """The figures of a cell, each held against its line's reference."""
+    """The figures of a cell, each held against its line's reference; one that was lost changes
+    nothing for those after it."""
     _, operation, rows, temperature, variant = key
-    reference = taken[0][1]
+    reference = next(run for _, run, cell in taken if cell.elapsed_ns is not None)
     for path, run, cell in taken:
         if cell.elapsed_ns is None:
+            yield Point(path, run.created_at, None, cell.status, broken=_lost(cell))
             continue
         change, broken = None, ""
         if run is not reference:
@@ -147,13 +155,17 @@ def _points(
         yield Point(path, run.created_at, cell.elapsed_ns, cell.status, change, broken)
 
 
+def _lost(cell: CellSummary) -> str:
+    return f"{cell.status}: {cell.reason}"
+
+
 def _figures(whole: Summary) -> Iterator[tuple[Key, CellSummary]]:
-    """The competitors' cells that have a figure."""
+    """The competitors' cells that have a figure, or should have one."""
     plan = whole.run.plan
     name = f"{plan.benchmark} {plan.edition}"
     for cell in whole.figures.values():
         own = cell.role in (Role.COMPETITOR, Role.LIMIT) and not is_aa_control(cell.cell.variant)
-        if own and cell.elapsed_ns is not None:
+        if own and (cell.elapsed_ns is not None or cell.status in ENDED):
             one = cell.cell
             yield (name, one.operation, one.rows, cell.temperature, one.variant), cell
 

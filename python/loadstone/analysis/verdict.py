@@ -21,6 +21,11 @@ from loadstone.text.reasons import kinds, together
 AMISS = ("failed", "disturbed", "invalid", "pending")
 OWN = (Role.COMPETITOR, Role.LIMIT)
 """The roles that a run measures; the harness overhead and the controls check the instrument."""
+SPARED = {
+    False: "spared the cold start, as they were ended when warm",
+    True: "spared, as a decision made them needless",
+}
+"""Of a run, and of a study."""
 NOISE_MAX = 0.1
 """Between rounds: above it, the verdict warns."""
 
@@ -60,6 +65,7 @@ class Verdict:
     """Why an engine ended a benchmark before all was measured, as long as something is missing."""
     refuted: tuple[Refuted, ...] = ()
     """Cells in which a competitor is faster than a limit that works alike."""
+    of_study: bool = False
     agreement: tuple[Clause, ...] = ()
     """Of a user's workload, whose answers no oracle checks."""
 
@@ -101,7 +107,7 @@ class Verdict:
             ("pending", "not run"),
             ("gap", "declared gaps"),
             ("censored", "ended, which gives a lower bound"),
-            ("spared", "spared, as a decision made them needless"),
+            ("spared", SPARED[self.of_study]),
         ):
             count = self.own_statuses[status]
             if count:
@@ -208,6 +214,7 @@ def verdict(summary: Summary) -> Verdict:
         ),
         ended_early=_ended_early(run) if own["pending"] else (),
         refuted=refuted(summary),
+        of_study=run.plan.study is not None,
         agreement=clauses(run),
     )
 

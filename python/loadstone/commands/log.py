@@ -118,9 +118,9 @@ def _show(found: "History") -> int:
     for reported in found.reported:
         records.add_row(*text.record_row(reported))
     screen.print(records)
-    changed = [trend for trend in found.trends if trend.changes]
+    changed = text.noteworthy(found)
     if changed:
-        trends = Table(*text.TRENDS, title="Cells that changed")
+        trends = Table(*text.TRENDS, title="Cells that changed, or lost a figure")
         for trend in changed:
             trends.add_row(*text.trend_row(trend))
         screen.print(trends)

@@ -11,6 +11,7 @@ from loadstone.report.markdown_text import plain
 from loadstone.text.numbers import digits, duration, number, plural
 
 SCHEMA = "loadstone-history-1"
+CENSORED = "censored: "
 RECORDS = ("when", "record", "run", "cells in order", "findings")
 TRENDS = ("benchmark", "operation", "tuples", "temperature", "variant", "figures", "first", "last",
           "changes")  # fmt: skip
@@ -33,8 +34,9 @@ def record_row(reported: Reported) -> tuple[str, ...]:
     judged = reported.verdict
     order = f"{judged.own_statuses['ok']} of {judged.own_planned}"
     found = reported.findings[0] if reported.findings else "nothing reported"
-    if amiss := judged.own_statuses["failed"]:
-        found = f"{plural(amiss, 'cell')} failed; {found}"
+    for status in ("censored", "failed"):
+        if amiss := judged.own_statuses[status]:
+            found = f"{plural(amiss, 'cell')} {status}; {found}"
     return (when(reported.run.created_at), reported.path.name, reported.headline, order, found)
 
 
@@ -43,7 +45,7 @@ def trend_row(trend: Trend) -> tuple[str, ...]:
     first, last = trend.points[0], trend.points[-1]
     return (
         trend.benchmark, trend.operation, number(trend.rows), trend.temperature, trend.variant,
-        str(len(trend.points)), duration(first.elapsed_ns.value), duration(last.elapsed_ns.value),
+        str(len(trend.points) - len(trend.lost)), figure(first), figure(last),
         "; ".join(changes(trend)) or "none",
     )  # fmt: skip
 
@@ -52,9 +54,20 @@ def changes(trend: Trend) -> Iterator[str]:
     """The changes of a trend, and how often its figures could not be compared."""
     for point in trend.changes:
         yield change(point)
-    if breaks := [point for point in trend.points if point.broken]:
+    for point in trend.lost:
+        yield f"{point.broken} on {when(point.created_at)}"
+    if breaks := [point for point in trend.points if point.broken and point.elapsed_ns]:
         reason = breaks[0].broken
         yield f"{plural(len(breaks), 'break')} ({reason[:80]}{'…' * (len(reason) > 80)})"
+
+
+def figure(point: Point) -> str:
+    """The time; without one the reason, as `> 10 s`, or the status."""
+    if point.elapsed_ns is not None:
+        return duration(point.elapsed_ns.value)
+    return (
+        point.broken.removeprefix(CENSORED) if point.broken.startswith(CENSORED) else point.status
+    )
 
 
 def change(point: Point) -> str:
@@ -68,11 +81,15 @@ def change(point: Point) -> str:
 
 def sentence(found: History) -> str:
     """The subject of the history, the number of its changes, and of cells of which a figure could
-    not be compared: of these nobody can say that they did not change."""
+    not be compared, or was lost: of these nobody can say that they did not change."""
     changed = len([trend for trend in found.trends if trend.changes])
-    broken = len([t for t in found.trends if any(point.broken for point in t.points)])
+    lost = len([trend for trend in found.trends if trend.lost])
+    broken = len(
+        [t for t in found.trends if any(point.broken and point.elapsed_ns for point in t.points)]
+    )
     files = len({reported.path for reported in found.reported})
-    reported = f"; figures of {broken} could not all be compared" if broken else ""
+    reported = f"; {lost} failed in some record, or ended at the time limit" if lost else ""
+    reported += f"; figures of {broken} could not all be compared" if broken else ""
     left = len(found.left_out)
     reported += (
         f"; {plural(left, 'file')} could not be read and {'is' if left == 1 else 'are'} left out"
@@ -85,10 +102,15 @@ def sentence(found: History) -> str:
     )
 
 
+def noteworthy(found: History) -> Sequence[Trend]:
+    """The trends that changed, or lost a figure."""
+    return [trend for trend in found.trends if trend.changes or trend.lost]
+
+
 def markdown(found: History) -> str:
     """GitHub's Markdown: the records, and the trends that changed."""
     lines = [f"**{plain(sentence(found))}**", "", *_table(RECORDS, map(record_row, found.reported))]
-    changed = [trend for trend in found.trends if trend.changes]
+    changed = noteworthy(found)
     if changed:
         lines += ["", *_table(TRENDS, map(trend_row, changed))]
     if found.left_out:
@@ -146,9 +168,9 @@ def _point(point: Point) -> dict[str, Any]:
         "file": point.path.name,
         "created_at": point.created_at,
         "status": point.status,
-        "elapsed_ns": figure.value,
-        "elapsed_ns_low": figure.low,
-        "elapsed_ns_high": figure.high,
+        "elapsed_ns": figure and figure.value,
+        "elapsed_ns_low": figure and figure.low,
+        "elapsed_ns_high": figure and figure.high,
         "change": None if pair is None else pair.verdict,
         "ratio": None if pair is None else pair.ratio.value,
         "ratio_low": None if pair is None else pair.ratio.low,

@@ -1,7 +1,8 @@
 """A history as one self-contained page: the records, and a line of dots for each trend.
 
-A dot is a median, its bar the interval; a ring is a change, a gap in the line a break. Each line
-has a scale of its own, on a logarithmic axis, so that equal heights are equal ratios.
+A dot is a median, its bar the interval; a ring is a change, a gap in the line a break, a cross at
+the upper edge a cell without a figure. Each line has a scale of its own, on a logarithmic axis, so
+that equal heights are equal ratios.
 """
 
 import math
@@ -9,12 +10,21 @@ import re
 from dataclasses import dataclass
 
 from loadstone.analysis.history import History, Point, Trend
-from loadstone.report.history import changes, left_out_rows, record_row, sentence, trend_row, when
+from loadstone.report.history import (
+    changes,
+    figure,
+    left_out_rows,
+    noteworthy,
+    record_row,
+    sentence,
+    trend_row,
+    when,
+)
 from loadstone.report.html import environment
-from loadstone.text.numbers import duration
 
 MARK = re.compile(rb'<meta name="generator" content="loadstone-history"')
 WIDTH_PX, HEIGHT_PX, EDGE_PX = 420, 64, 8
+CROSS_PX = 4
 SPAN_MIN = math.log(1.2)
 """The least span of an axis: noise of a percent is no mountain."""
 
@@ -31,6 +41,8 @@ class Dot:
     """The path from the dot before it; empty after a break, and at the first."""
     changed: bool
     title: str
+    lost: str = ""
+    """The path of the cross, at the upper edge, of a point without a figure."""
 
 
 def dots(trend: Trend) -> list[Dot]:
@@ -38,6 +50,7 @@ def dots(trend: Trend) -> list[Dot]:
     ends = [
         end
         for point in trend.points
+        if point.elapsed_ns is not None
         for end in (point.elapsed_ns.low, point.elapsed_ns.value, point.elapsed_ns.high)
         if end
     ]
@@ -51,19 +64,28 @@ def dots(trend: Trend) -> list[Dot]:
 
     drawn: list[Dot] = []
     for place, point in enumerate(trend.points):
-        figure = point.elapsed_ns
-        x, y = round(EDGE_PX + place * step, 1), height(figure.value)
-        before = drawn[-1] if drawn and not point.broken else None
+        elapsed = point.elapsed_ns
+        x = round(EDGE_PX + place * step, 1)
+        if elapsed is None:
+            y = float(EDGE_PX)
+            cross = f"M{x - CROSS_PX} {y - CROSS_PX}l8 8m0 -8l-8 8"
+            drawn.append(Dot(x, y, y, y, "", changed=False, title=_title(point), lost=cross))
+            continue
+        y = height(elapsed.value)
+        before = next((dot for dot in drawn[::-1] if not dot.lost), None)
+        before = None if point.broken else before
         joined = f"M{before.x} {before.y}L{x} {y}" if before else ""
         drawn.append(
-            Dot(x, y, height(figure.low or figure.value), height(figure.high or figure.value),
+            Dot(x, y, height(elapsed.low or elapsed.value), height(elapsed.high or elapsed.value),
                 joined, point.change is not None, _title(point))
         )  # fmt: skip
     return drawn
 
 
 def _title(point: Point) -> str:
-    words = [f"{when(point.created_at)}, {point.path.name}: {duration(point.elapsed_ns.value)}"]
+    words = [f"{when(point.created_at)}, {point.path.name}: {figure(point)}"]
+    if point.elapsed_ns is None:
+        return f"{words[0]}; {point.broken}"
     if point.change is not None:
         words.append(point.change.verdict)
     if point.broken:
@@ -72,8 +94,9 @@ def _title(point: Point) -> str:
 
 
 def render(found: History) -> bytes:
-    """The page, UTF-8: trends that changed first."""
-    trends = sorted(found.trends, key=lambda one: not one.changes)
+    """The page, UTF-8: trends that changed, or lost a figure, first."""
+    first = noteworthy(found)
+    trends = [*first, *(one for one in found.trends if one not in first)]
     return (
         environment()
         .get_template("history.html.j2")

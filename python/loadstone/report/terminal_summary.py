@@ -181,7 +181,7 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     typical = typically_behind((figure.ratio for figure in figures), bounds)
     counts = {
         status: len([figure for figure in figures if figure.status == status])
-        for status in ("failed", "disturbed", "invalid")
+        for status in ("failed", "spared", "disturbed", "invalid")
     }
     counts["unproved"] = len([figure for figure in figures if figure.unproved])
     text = Text()

@@ -119,10 +119,7 @@ class Executor:
                 if result.ended:
                     self._mend(worker)
         except LoadstoneError as error:
-            outcome = self._failure(worker, error)
-            if outcome.status == "censored":
-                self._overdue[cell.operation, cell.variant] = outcome.reason
-            return outcome
+            return self._remembered(cell, self._failure(worker, error))
         if result.ended:
             reported = f"> {duration(limit_ns)}"
             return Outcome("censored", reported, answers=result.answers, longer_than_ns=limit_ns)
@@ -139,7 +136,7 @@ class Executor:
             every = range(self._operations[cell.operation].sampled)
             reported = worker.ask(messages.GiveAnswers(self._blocks.of(cell, every, 0)))
         except LoadstoneError as error:
-            return self._failure(worker, error)
+            return self._remembered(cell, self._failure(worker, error))
         return Outcome(given=reported.answers)
 
     def show_rows(self, cell: Cell, variation: int, rows_max: int) -> str | None:
@@ -163,7 +160,8 @@ class Executor:
         if not isinstance(self._answers, AgreedAnswers):
             return None
         if failed := self._answers.failed(cell.operation, cell.variant):
-            return Outcome(*failed)
+            limit_ns = round(self._plan.time_limit_s * 1e9)
+            return Outcome(*failed, longer_than_ns=limit_ns if failed[0] == "censored" else None)
         odd = self._answers.odd(cell.operation, cell.variant)
         if odd is None:
             return None
@@ -367,6 +365,12 @@ class Executor:
             limit_ns = round(overdue.limit_s * 1e9)
             return Outcome("censored", error.message, longer_than_ns=limit_ns)
         return Outcome("failed", error.message)
+
+    def _remembered(self, cell: Cell, outcome: Outcome) -> Outcome:
+        """The same outcome; a statement that was ended is not tried cold."""
+        if outcome.status == "censored":
+            self._overdue[cell.operation, cell.variant] = outcome.reason
+        return outcome
 
     def _mend(self, worker: VariantWorker) -> None:
         try:

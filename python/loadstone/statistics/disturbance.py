@@ -106,9 +106,9 @@ def is_disturbed(result: CellResult) -> bool:
 
 def calmer(after: Sequence[CellResult], before: Sequence[CellResult]) -> bool:
     """Whether the second measurement of a group counts: by its number of usable cells, then by how
-    much their disturbances leave open, never by its times. If a cell failed, the second counts in
-    any case, so that no failure is hidden."""
-    if any(result.status == "failed" for result in after):
+    much their disturbances leave open, never by its times. If a cell failed, or its statement was
+    ended, the second counts in any case, so that neither is hidden."""
+    if any(result.status in ("failed", "censored") for result in after):
         return True
     now, then = _usable(after), _usable(before)
     return now > then or (now == then and _left_open(after) < CALMER * _left_open(before))

@@ -23,6 +23,9 @@ from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, paired, paired
 
 SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
 
+ENDED = ("failed", "censored", "spared")
+"""Statuses of a cell whose statement came to no end of its own."""
+
 PAIRS_MIN = INTERVAL_PAIRS_MIN
 """Of equal repetitions: fewer have no interval."""
 
@@ -111,8 +114,8 @@ def pair_cells(
         a, b = results_a.get(place), results_b.get(place)
         reason = _unfit(a, b) or refused or _other_text(match, place)
         if a is None or b is None or reason:
-            lost = a is not None and a.status in ("failed", "censored", "invalid")
-            fails = b is not None and b.status in ("failed", "censored")
+            lost = a is not None and a.status in (*ENDED, "invalid")
+            fails = b is not None and b.status in ENDED
             unlike.append(Unlike(*place, reason, owed=fails or not lost))
             continue
         reason = _unlike(a, b)
