@@ -1,6 +1,8 @@
 //! New pages, logged and placed: what each costs the log and the volume, and what a crash leaves.
 
 use super::*;
+use crate::disk::Disk;
+use crate::log::Body;
 use crate::space;
 
 /// Far more than are logged one by one, and than the smallest cache holds.
@@ -50,6 +52,51 @@ fn a_load_logs_little_and_all_of_it_is_there_after_a_crash() {
             assert!(bytes[0] > 20 * bytes[1], "{cache}, {logging}: {bytes:?}");
         }
     }
+}
+
+/// The record that says that new pages lie in their places is the one that commits: what changed of
+/// the others stands before it, and until it is there recovery would make the new ones zeros.
+#[test]
+fn what_changed_beside_a_load_is_committed_with_the_load_and_not_before() {
+    let tactics = tactics("bulk=unlogged&log=page-diff&checkpoint=1GiB");
+    let simulation = Simulation::new();
+    let database = database_on(&simulation, &tactics).unwrap();
+    let there = allocate(&database, 3);
+    database.checkpoint().unwrap();
+    let mut writing = database.writing();
+    for &page in &there {
+        put(&mut writing, page, 2);
+    }
+    let new = filled(&mut writing, PAGES, 2);
+    writing.commit().unwrap();
+    let log = database.changes().log();
+    let bodies = log.read(log.checkpoint()).unwrap().map(|record| record.unwrap().body);
+    let bodies: Vec<Body> = bodies.collect();
+    assert!(matches!(bodies[..], [.., Body::Packed { .. }, Body::Placed]), "{bodies:?}");
+
+    // Nothing that was not synced has arrived.
+    let image = simulation.image(&[]);
+    let whole = after(&image, &tactics);
+    let recovery = whole.recovery().unwrap();
+    assert_eq!((recovery.ended, recovery.taken_back), (1, 0));
+    assert_eq!(values(&whole, &[&there[..], &new].concat()), [2; 3 + PAGES]);
+
+    // As if the machine had stopped within the last record.
+    let cut = image.disk("log");
+    let mut bytes = vec![0; cut.len_bytes().unwrap() as usize];
+    cut.read(0, &mut bytes).unwrap();
+    let end = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    cut.write(end as u64, &[0]).unwrap();
+    let cut = Database::on(image.disk("volume"), cut, &tactics).unwrap();
+    let recovery = cut.recovery().unwrap();
+    assert_eq!(recovery.records, bodies.len() as u64 - 1);
+    assert_eq!((recovery.ended, recovery.taken_back), (0, 1));
+    assert_eq!(values(&cut, &there), [0; 3]);
+    let mut again = load(&cut, PAGES, 3);
+    again.sort_unstable();
+    let mut new = new;
+    new.sort_unstable();
+    assert_eq!(again, new, "the pages are free again");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use crate::pages::PageWrite;
 use std::io;
+use std::ops::Range;
 
 use super::*;
 use crate::disk::simulated::{Call, Failure};
 use crate::error::{LodeError, Result};
+use crate::log::Body;
 
 fn commit_one(database: &Database, page: PageNumber, value: u64) -> Result<()> {
     let mut writing = database.writing();
@@ -82,6 +84,75 @@ fn a_full_disk_stops_who_begins_something_and_nobody_else() {
         let opened = database_on(&simulation, &tactics).unwrap();
         assert_eq!(opened.reading().read(pages[0], |view| view.u64(AT)).unwrap(), value);
     }
+}
+
+/// A commit takes no room that is kept for rollbacks and images: one that would is refused before
+/// its first record, and nothing that comes after it is stopped.
+#[test]
+fn a_commit_that_would_take_the_room_kept_for_others_is_refused_before_its_first_record() {
+    // Of one record, and of several.
+    for count in [1, 40] {
+        // The most commits that leave room for changes of the other pages: it is less than that and
+        // another commit.
+        let can_change = |commits: &u8| Full::after(*commits, count).is_ok();
+        let commits = (1..=255).collect::<Vec<u8>>().partition_point(can_change) as u8;
+        let (full, changed) = Full::after(commits, count).unwrap();
+        let before = packed_records(&full.database);
+        let refused = changed.commit();
+        assert!(matches!(refused, Err(LodeError::Full { what: "the log" })), "{refused:?}");
+        assert_eq!(packed_records(&full.database), before, "{count} pages");
+        let Full { simulation, database, pages } = full;
+        let mut wanted = vec![u64::from_le_bytes([commits; 8])];
+        wanted.resize(1 + count, 0);
+        assert_eq!(values(&database, &pages), wanted);
+        database.close().unwrap();
+        let opened = database_on(&simulation, &tactics("")).unwrap();
+        assert_eq!(values(&opened, &pages), wanted);
+    }
+}
+
+/// A database on a full disk, whose log has room for a while: a page, and others.
+struct Full {
+    simulation: Simulation,
+    database: Database,
+    pages: Vec<PageNumber>,
+}
+
+impl Full {
+    /// After so many commits of the first page, with a transaction that has changed the others.
+    fn after(commits: u8, others: usize) -> Result<(Self, Writing)> {
+        let simulation = Simulation::new();
+        let tactics = tactics("log=page-diff&checkpoint=1GiB&durability=none");
+        let database = database_on(&simulation, &tactics)?;
+        let pages = allocate(&database, 1 + others);
+        database.checkpoint()?;
+        simulation.set_capacity_bytes(Some(0));
+        let full = Self { simulation, database, pages };
+        for byte in 1..=commits {
+            full.change(0..1, byte)?.commit()?;
+        }
+        let changed = full.change(1..1 + others, 255)?;
+        Ok((full, changed))
+    }
+
+    /// Begin a transaction that makes every byte of these pages that one.
+    fn change(&self, pages: Range<usize>, byte: u8) -> Result<Writing> {
+        let mut writing = self.database.writing();
+        let bytes = [byte; PAGE_BYTES - page::HEADER_BYTES];
+        for &page in &self.pages[pages] {
+            writing.write(page, |into| into.put(page::HEADER_BYTES, &bytes))?;
+        }
+        Ok(writing)
+    }
+}
+
+/// Records of commits since the last checkpoint, whole ones and parts.
+fn packed_records(database: &Database) -> usize {
+    let log = database.changes().log();
+    log.write_out().unwrap();
+    let is_packed = |body: &Body| matches!(body, Body::Packed { .. });
+    let records = log.read(log.checkpoint()).unwrap();
+    records.filter(|record| is_packed(&record.as_ref().unwrap().body)).count()
 }
 
 #[test]
