@@ -35,10 +35,10 @@ BLOCKS = 12
 VARY = ("durability", "parallelism=1,2", "cache=268435456,1048576", "join=auto,hash")
 
 
-def plan(vary: Sequence[str] = VARY) -> Plan:
+def plan(vary: Sequence[str] = VARY, temperature: str = "warm") -> Plan:
     return plan_from(
         {"benchmark": "wisconsin", "on": ["postgresql"], "design": "two-ended", "vary": list(vary),
-         "operations": OPERATIONS}, None).plan  # fmt: skip
+         "operations": OPERATIONS, "temperature": temperature}, None).plan  # fmt: skip
 
 
 def result(plan: Plan, operation: str, variant: str, flipped: tuple[str, ...]) -> CellResult:

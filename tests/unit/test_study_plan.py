@@ -1,6 +1,7 @@
 """A study's plan: its combinations, what is refused, and what a record may not claim."""
 
 import json
+import shlex
 from dataclasses import replace
 from math import comb
 from pathlib import Path
@@ -15,6 +16,7 @@ from loadstone.engines.postgresql import system
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL, TWO_ENDED
 from loadstone.plan.plan import Plan
+from loadstone.plan.written_choices import as_command, as_toml
 from loadstone.run.planned import plan_from, variant_of
 
 SWITCHES = ("durability", "cache=268435456,16777216", "parallelism=1,2")
@@ -100,11 +102,36 @@ def test_a_study_of_before_further_values_is_read() -> None:
     ({"on": ["fixed"], "vary": ["time_us"]}, "no other value to switch it to"),
     ({"vary": ["durability", "durability=none,full"]}, "varied twice"),
     ({"vary": ["all", "durability"]}, "goes with no other --vary"),
+    ({"vary": SWITCHES, "temperature": ["warm", "cold"]}, "one temperature, not at warm and cold"),
     ({"on": ["sqlite?durability=none"], "vary": ["durability=full,none"]}, "begins at full, and"),
 ])  # fmt: skip
 def test_an_impossible_study_is_refused_in_words(choices: dict, reported: str) -> None:
     with pytest.raises(InputError, match=reported):
         planned(**choices)
+
+
+def test_a_study_is_warm_unless_it_is_said_to_be_cold() -> None:
+    warm, cold = planned(vary=SWITCHES), planned(vary=SWITCHES, temperature="cold")
+    assert {cell.temperature for cell in warm.cells} == {"warm"}
+    assert {cell.temperature for cell in cold.cells} == {"cold"}
+    # The harness overhead has no caches.
+    assert {cell.variant for cell in cold.cells} == {*cold.variants} - {"null"}
+    assert {cell.samples for cell in cold.cells} == {1}
+
+
+@pytest.mark.parametrize("temperature", ["warm", "cold"])
+def test_a_study_is_planned_again_by_its_command_and_its_file(
+    temperature: str, tmp_path: Path
+) -> None:
+    plan = planned(vary=SWITCHES, temperature=temperature)
+    command = as_command(plan)
+    assert ("--temperature cold" in command) == (temperature == "cold")
+    assert "--temperature warm" not in command
+    file = tmp_path / "plan.toml"
+    file.write_text(as_toml(plan))
+    assert plan_from({}, file).plan.hash == plan.hash
+    shown = CliRunner().invoke(app, [*shlex.split(command)[1:], "--dry-run"])
+    assert plan.hash in shown.output
 
 
 def test_a_record_may_not_claim_another_study_than_its_variants() -> None:

@@ -40,9 +40,11 @@ from loadstone.statistics.study import (
 )
 from loadstone.text.numbers import NS_PER_MS
 
-NO_FIGURE = ("failed", "gap", "invalid")
+NO_FIGURE = ("failed", "gap", "invalid", "unproved")
 """The statuses of a cell that shows nothing: one that was ended shows a bound, and one that was
 spared was not needed."""
+WORST_FIRST = ("failed", "invalid", "unproved", "gap", "disturbed")
+"""The statuses of an operation that is not in order. Unproved: a cold cell of it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,8 @@ class StudyMap:
     operations: tuple[StudiedOperation, ...]
     order: tuple[Switch, ...]
     """The switches by their strongest effect."""
+    temperature: str = "warm"
+    """That of every cell."""
 
     @property
     def strongest(self) -> list[tuple[StudiedOperation, SwitchEffect]]:
@@ -223,7 +227,7 @@ def study_map(run: Run) -> StudyMap | None:
         for each in operation.switches:
             reach[each.switch.key] = max(reach[each.switch.key], each.strength)
     order = tuple(sorted(study.switches, key=lambda switch: -reach[switch.key]))
-    return StudyMap(study, found, order)
+    return StudyMap(study, found, order, *run.plan.temperature[:1])
 
 
 def has_undisturbed_effect(run: Run) -> bool:
@@ -253,7 +257,11 @@ def operation_effects(
 ) -> StudiedOperation:
     """One operation, from the results of its cells by variant, that of the base among them, and the
     decisions about it."""
-    ran = {name: one for name, one in results.items() if one.status in BELIEVED and one.samples}
+    ran = {
+        name: one
+        for name, one in results.items()
+        if one.status in BELIEVED and one.samples and not _shows_nothing(one)
+    }
     design = design_after(plan, study, decisions)
     combinations = all_combinations(study, decisions)
     observed = blocks(combinations, ran)
@@ -267,16 +275,16 @@ def operation_effects(
         control[:own_blocks],
         {**design.pruned, **design.held},
     )
-    own = [results[c.variant] for c in combinations if c.variant in results]
-    worst = next((r for status in ("failed", "invalid", "gap", "disturbed")
-                  for r in own if r.status == status), None)  # fmt: skip
+    own = [_state(results[c.variant]) for c in combinations if c.variant in results]
+    status, reason = next((state for bad in WORST_FIRST for state in own if state[0] == bad),
+                          ("ok", ""))  # fmt: skip
     return StudiedOperation(
         name=results[study.base].cell.operation,
         rows=results[study.base].cell.rows,
         effects=effects,
         switches=tuple(_switches(study, design, effects, results, decisions)),
-        status=worst.status if worst else "ok",
-        reason=worst.reason if worst else "",
+        status=status,
+        reason=reason,
         escalate=_called_for(study, design, effects, decisions),
         decisions=tuple(decisions),
         further=_taken_apart(design, observed, control, decisions),
@@ -358,7 +366,7 @@ def _switches(
     for switch in study.switches:
         own = frozenset({switch.key})
         result = cells.get(own)
-        bad = [one for one in (base, result) if one and one.status in NO_FIGURE]
+        bad = [why for one in (base, result) if one and (why := _shows_nothing(one))]
         group = "" if switch.key in known else group_of.get(switch.key, "")
         missing = f"not measured: {held[switch.key]}" if not result and switch.key in held else ""
         effect = known.get(switch.key) or PartEffect(switch.key, acts=False)
@@ -369,7 +377,7 @@ def _switches(
             last=effect.last and as_ratio(effect.last),
             acts_alone=is_beyond(effect.alone, effects.threshold),
             same_plan=same_plans(base.statements, result.statements) if result else None,
-            failure=f"{bad[0].status}: {bad[0].reason}" if bad else missing,
+            failure=next(iter(bad), missing),
             alone_beyond=_beyond(result, base),
             last_beyond=_beyond(cells.get(end), cells.get(end - own)),
             last_below=_inverse(_beyond(cells.get(end - own), cells.get(end))),
@@ -380,6 +388,20 @@ def _switches(
             acts_walked=is_beyond(effect.walked, effects.threshold),
             acts_last=is_beyond(effect.last, effects.threshold),
         )
+
+
+def _state(result: CellResult) -> tuple[str, str]:
+    """A cell's status and its reason. `unproved`: a cold one whose time may be that of a warm
+    one."""
+    if result.samples and result.temperature_shown != result.cell.temperature:
+        return "unproved", "not every sample was shown to be cold"
+    return result.status, result.reason
+
+
+def _shows_nothing(result: CellResult) -> str:
+    """Why a cell has no figure; empty where it has one, or was ended or spared."""
+    status, reason = _state(result)
+    return f"{status}: {reason}" if status in NO_FIGURE else ""
 
 
 def _beyond(ended: CellResult | None, other: CellResult | None) -> float | None:

@@ -17,6 +17,8 @@ TEMPERATURES = ("warm", "cold", "hot")
 TWO_ENDED, WALK, BOTH, FACTORIAL = "two-ended", "walk", "both", "factorial"
 """The designs of a study: each switch alone and last; one after the other, in an order and its
 reverse; both; every combination."""
+STUDIED = ("warm",)
+"""The temperature of a study for which none is chosen."""
 RUN, STUDY = "run", "study"
 """The commands that take choices."""
 
@@ -112,7 +114,11 @@ class Choices:
     ] = ()
     temperature: Annotated[
         tuple[Temperature, ...],
-        Option("--temperature", "NAME", "Measure warm, cold or hot; repeatable.", commands=(RUN,)),
+        Option(
+            "--temperature",
+            "NAME",
+            "Measure warm, cold or hot; repeatable, but of a study one: warm by default.",
+        ),
     ] = ("warm", "cold")
     preset: Annotated[
         str,

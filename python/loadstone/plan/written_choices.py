@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import InputError
-from loadstone.plan.choices import DEFINED, RUN, STUDY, TWO_ENDED, Choice, Choices
+from loadstone.plan.choices import DEFINED, RUN, STUDIED, STUDY, TWO_ENDED, Choice, Choices
 from loadstone.plan.earlier_names import CHOICES as RENAMED
 from loadstone.plan.idle_choices import idle
 from loadstone.text.files import read_toml
@@ -17,6 +17,8 @@ FILE_BYTES_MAX = 1 << 20
 """Of a plan file."""
 LINE_LETTERS_MAX = 90
 """Of a list in a plan file, before each of its items gets a line."""
+OF_A_STUDY = {"design": TWO_ENDED, "temperature": STUDIED}
+"""Defaults of its command that are none of the fields'."""
 COMMAND_LINE = "the command line"
 """The source of choices that are options."""
 
@@ -103,12 +105,13 @@ def as_toml(choices: Choices) -> str:
 
 def as_command(choices: Choices) -> str:
     """The choices as a command line."""
-    words = ["loadstone", command_of(choices)]
+    command = command_of(choices)
+    words = ["loadstone", command]
     for choice, value in _made(choices):
         option = choice.option
         if option.seldom and value == choice.default:
             continue
-        if choice.name == "design" and value == TWO_ENDED:
+        if command == STUDY and value == OF_A_STUDY.get(choice.name):
             continue
         if isinstance(value, bool):
             words.append(option.flag if value else f"--no-{option.flag.removeprefix('--')}")

@@ -17,7 +17,8 @@ def study_map_lines(found: StudyMap, whole: Summary) -> Iterable[str]:
     """The sensitivity map, and the strongest effects with their intervals."""
     headings = [plain(study_words.words(switch)) for switch in found.order]
     for rows in dict.fromkeys(one.rows for one in found.operations):
-        yield from ("", plain(f"{numbers.scaled(rows, whole.words.scale)}, warm"), "")
+        at = f"{numbers.scaled(rows, whole.words.scale)}, {found.temperature}"
+        yield from ("", plain(at), "")
         yield f"| operation | base | {' | '.join(headings)} |"
         yield f"|---|--:|{'--:|' * len(headings)}"
         for one in found.operations:

@@ -125,6 +125,8 @@ def study_context(
         for number, one in enumerate(details)
     }
     scales = dict.fromkeys(operation.rows for operation in found.operations)
+    unproved = ["unproved"] if found.temperature == "cold" else []
+    unsound = ["disturbed", *unproved, "invalid", "failed"]
     return {
         "map": found,
         "map_views": [
@@ -135,7 +137,7 @@ def study_context(
             for rows in scales
         ],
         "map_legend": (
-            study_words.legend(found.operations[0], unsound="disturbed, invalid, failed:")
+            study_words.legend(found.operations[0], unsound=f"{', '.join(unsound)}:")
             if found.operations
             else ""
         ),

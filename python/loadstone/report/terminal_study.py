@@ -52,8 +52,6 @@ from loadstone.text.numbers import beyond_one, listing, plural, scaled, times
 if TYPE_CHECKING:
     from loadstone.plan.study import Decision, Switch
 
-WARM = "warm"
-"""The temperature of every cell of a study."""
 WORK_MOST = 3
 """Counts that are reported with an effect."""
 SWITCHES_SHOWN = 7
@@ -77,7 +75,7 @@ class StudyProgress(Progress):
 
     def on_effects(self, found: StudiedOperation) -> None:
         """The state of an operation after a block: shown, and not yet a result."""
-        unit = found.rows, WARM, found.name
+        unit = found.rows, self._plan.temperature[0], found.name
         self._decisions[unit] = found.decisions
         self._lines[unit] = Text(so_far(found), style="dim")
         if self._live is None and not self._has_begun:
@@ -154,7 +152,7 @@ def _map(found: StudyMap, rows: int, at: str) -> Table:
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
-        title=f"Effect of each switch: {at}, warm",
+        title=f"Effect of each switch: {at}, {found.temperature}",
         title_justify="left",
         title_style="dim",
     )

@@ -14,7 +14,7 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
 from loadstone.engines.system import System
 from loadstone.errors import InputError, LoadstoneError, NotInstalledError, UnknownTacticError
-from loadstone.plan.choices import Choices
+from loadstone.plan.choices import STUDIED, Choices
 from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import ramp_rates
@@ -36,7 +36,13 @@ COMPARED = {"preset": "quick", "repeat": 10, "rounds": 2, "repeat_s": 5.0}
 """Of two versions that are compared. More samples than an interval takes, in two rounds. An
 operation is repeated for so long while it is undecided: a run has 0.3 s, by which few differences
 of some percent are decided."""
-STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
+STUDY = {
+    "preset": "study",
+    "temperature": STUDIED,
+    "rounds": OBSERVATIONS_MIN,
+    "repeat": 1,
+    "repeat_cold": 1,
+}
 """A study's choices where a run has others: one sample of a cell or more in each
 block."""
 
@@ -163,6 +169,11 @@ def _study(
         raise InputError(
             f"a study switches the tactics of one engine, not of {len(parsed)}",
             hint=f"name one: --on {' or '.join(engines)}",
+        )
+    if len({*choices.temperature}) != 1:
+        raise InputError(
+            f"a study measures at one temperature, not at {listing(choices.temperature)}",
+            hint="choose one, as --temperature cold, and make a study of each",
         )
     base, engine = parsed[0]
     with _naming_the_road(base.engine, benchmark.seam):
