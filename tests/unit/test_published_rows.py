@@ -162,6 +162,14 @@ def test_a_figure_is_called_one_beside_todays_times() -> None:
         page = registry.load_report("html")().render(reported).decode()
         assert "Figure 8. OO7, small database, warm" in page
         assert "as page grain" in page
+        # Nothing of a table of numbers stands over words.
+        assert ">elapsed, in words<" in page
+        markdown = registry.load_report("md")().render(reported).decode()
+        assert "elapsed, in words" in markdown
+        for text in (page, markdown):
+            assert "in words" in text
+            for word in ("s elapsed", "Hollow", "As published", "est over best"):
+                assert word not in text, word
 
 
 def tables_of(run: Run) -> dict[str, Comparison]:

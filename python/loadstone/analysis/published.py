@@ -28,6 +28,8 @@ UNITS_NS = {
 BYTES_OF_MB = 1e6
 MARKED = re.compile(r"^([\d.]+)\*$")
 """A value with a footnote of the paper."""
+NUMBER = re.compile(r"^[\d.,]+[^\w\s]*$")
+"""A value that is one, with a sign of the paper's behind it: `78000+`."""
 OVER = re.compile(r"^>\s*([\d.]+)\s*(ms|s|sec|seconds|minutes|hours)$")
 
 
@@ -102,6 +104,14 @@ class Comparison:
         return self.unit.lower() in UNITS_NS
 
     @property
+    def in_words(self) -> bool:
+        """Whether it is a figure of times of which the paper prints no number: what its text says
+        of each stands in their place."""
+        values = [value for row in self.rows for value in row.published.values()]
+        numbered = any(value.over or NUMBER.match(value.text) for value in values)
+        return self.timed and bool(values) and not numbered
+
+    @property
     def heading(self) -> str:
         """Its number and title, as the paper has them."""
         if self.title.startswith("Appendix"):
@@ -137,6 +147,11 @@ class Comparisons:
     temperature: str | None
     tables: tuple[Comparison, ...]
     reimplemented: str = ""
+
+    @property
+    def in_words(self) -> bool:
+        """Whether all of them are figures without numbers."""
+        return all(table.in_words for table in self.tables)
 
 
 def comparisons(summary: Summary) -> Comparisons | None:

@@ -14,7 +14,7 @@ from loadstone.errors import RecordError
 from loadstone.record.model import Run
 from loadstone.report.base import Report
 from loadstone.report.page_context import chapters_context, contents, folded, page_context
-from loadstone.report.paper_words import derived_cells, derived_headings, gain, nothing, unit
+from loadstone.report.paper_words import derived_cells, derived_headings, gain, nothing, values_are
 from loadstone.report.shades import DARKEST_BEHIND, depth
 from loadstone.report.work_words import work_words
 from loadstone.text import numbers
@@ -121,7 +121,7 @@ def environment() -> Environment:
         "shade": shade,
         "size": numbers.size,
         "times": numbers.times,
-        "unit": unit,
+        "values_are": values_are,
         "work": work_words,
     }
     environment.globals |= {"interval": numbers.interval, "page_bytes_max": PAGE_BYTES_MAX}

@@ -77,6 +77,8 @@ def lead(found: Comparisons, summary: Summary) -> str:
         " era. Best over best: the paper's fastest over today's, both named; their designs may"
         " differ."
     )
+    if found.in_words:
+        said = f"{found.citation}. What it says of its figures, in words, beside this run, {at}."
     return " ".join(filter(None, (said, summary.words.basis, found.reimplemented)))
 
 
@@ -95,12 +97,13 @@ def paper_line(found: Comparisons | None) -> str:
 
 def _table(table: Comparison, summary: Summary) -> PaperTable:
     today = [summary.headings[variant] for variant in summary.columns]
+    best = () if table.in_words else ("best over best",)
     notes = [table.note] if table.note else []
     if table.few_visits:
         notes.append(f"{FEW} {summary.words.varying.sentence}.")
     return PaperTable(
-        f"{table.heading}; {unit(table)}, as printed",
-        (*table.systems, *derived_headings(table, summary), *today, "best over best"),
+        f"{table.heading}; {values_are(table)}",
+        (*table.systems, *derived_headings(table, summary), *today, *best),
         tuple((row.label, _cells(row, table, summary)) for row in table.rows),
         tuple(notes),
     )
@@ -113,12 +116,16 @@ def _cells(row: ComparisonRow, table: Comparison, summary: Summary) -> tuple[Pap
     if row.absent and today:
         today[0] = PaperCell(row.absent)
     derived = map(PaperCell, derived_cells(row, table))
-    return (*published, *derived, *today, PaperCell(gain(row, summary)))
+    best = () if table.in_words else (PaperCell(gain(row, summary)),)
+    return (*published, *derived, *today, *best)
 
 
-def unit(table: Comparison) -> str:
-    """The unit of a table's values, with what its times are."""
-    return f"{table.unit} {TIMES_OF[table.quantity]}" if table.timed else table.unit
+def values_are(table: Comparison) -> str:
+    """The unit of a paper's values, with what its times are."""
+    if table.in_words:
+        return f"{TIMES_OF[table.quantity]}, in words"
+    unit = f"{table.unit} {TIMES_OF[table.quantity]}" if table.timed else table.unit
+    return f"{unit}, as printed"
 
 
 def derived_headings(table: Comparison, summary: Summary) -> list[str]:
