@@ -33,6 +33,12 @@ class Record:
     runs: "tuple[Run, ...]"
     """One for each benchmark; see `loadstone/record/model.py`."""
 
+    def __repr__(self) -> str:
+        """In a line, as a prompt shows it: the file has thousands of samples."""
+        cells = sum(len(run.results) for run in self.runs)
+        names = ", ".join(run.plan.benchmark or "one query" for run in self.runs)
+        return f"<Record {self.path}: {names}, {cells:,} cells>"
+
     def cells(self) -> list[dict[str, Any]]:
         """Every cell with its figures, in the columns of the CSV report (`docs/report.md`)."""
         from loadstone.analysis.summary import summarise
@@ -95,6 +101,11 @@ class Comparison:
     """Two records, or two variants of one, beside each other on equal terms."""
 
     found: "Compared"
+
+    def __repr__(self) -> str:
+        """In a line, as a prompt shows it."""
+        pairs = len(self.differences)
+        return f"<Comparison: {self.outcome}, {pairs:,} compared, {len(self.left_out):,} not>"
 
     @property
     def outcome(self) -> str:

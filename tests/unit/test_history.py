@@ -8,6 +8,8 @@ import pytest
 from compared_runs import altered, calm_run, on_machine, with_term
 
 from loadstone.analysis.history import History, Trend, history
+from loadstone.commands import log as command
+from loadstone.errors import InputError
 from loadstone.record.model import Run
 from loadstone.report import history as text
 from loadstone.report import history_page
@@ -134,3 +136,11 @@ def test_a_figure_that_is_lost_is_listed_and_changes_nothing_after_it(status, re
     assert changed(late) == []
     never = history([day(1, ended), day(2, ended)], THRESHOLD).trends
     assert ("min-scalar", "sqlite") not in {(t.operation, t.variant) for t in never}
+
+
+def test_an_operation_that_no_trend_has_is_refused_with_the_one_meant(monkeypatch, tmp_path):
+    records = [day(1, calm_run(1)), day(2, calm_run(2))]
+    monkeypatch.setattr(command, "_read", lambda folder: (records, []))
+    with pytest.raises(InputError, match="'min-scalr'") as refused:
+        command.log(tmp_path, operations=["min-scalr"])
+    assert refused.value.hint.startswith("did you mean min-scalar? they have ")

@@ -45,6 +45,14 @@ def test_a_comparison_is_reported_in_values():
     assert "**slower**" in found.markdown()
 
 
+def test_a_prompt_shows_a_line_and_not_every_sample():
+    record = loadstone.Record(Path("a"), (calm_run(1),))
+    cells = len(record.runs[0].results)
+    assert repr(record) == f"<Record a: wisconsin, {cells} cells>"
+    found = loadstone.compare(record, record)
+    assert repr(found) == f"<Comparison: {found.outcome}, {len(found.differences)} compared, 0 not>"
+
+
 @pytest.mark.parametrize("fail_on", [0, -1, 5000])
 def test_a_threshold_is_a_share(fail_on):
     record = loadstone.Record(Path("a"), (calm_run(1),))

@@ -1,9 +1,13 @@
 """The answers on which engines agree are expected: each label, and what would make it false."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from loadstone.errors import InputError
 from loadstone.plan.workload import AGREED, ALONE, DIVIDED, Workload, WorkloadStatement
-from loadstone.workload import answers
+from loadstone.workload import answers, expected
 from loadstone.workload.agreement import AgreedAnswers, Vote
 
 STATEMENT = WorkloadStatement("s", "s", "", ("SELECT 1", "SELECT 2"))
@@ -85,3 +89,33 @@ def test_a_statement_is_as_well_founded_as_its_worst_variation(order: tuple[int,
 def test_an_engine_that_was_not_asked_is_held_to_the_answer_of_the_others() -> None:
     agreed = settled(vote("a", TWO), vote("b", TWO))
     assert agreed.of_variant("s", 0, "b?x=1") == vote("a", TWO).answer
+
+
+def test_engines_that_agree_against_the_stored_answer_are_named() -> None:
+    stored = replace(STATEMENT, expected=((answers.checksum_of(THREE, STATEMENT.digits),),))
+    agreed = AgreedAnswers(Workload("w", "", (), (stored,)))
+    settled(vote("a", TWO), vote("b", TWO), vote("c", THREE), agreed=agreed)
+    odd = agreed.odd("s", "a")
+    assert odd is not None and odd.words.endswith("has 3 rows; b gives the same as a")
+    assert agreed.odd("s", "c") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "expected.json: it is not JSON"),
+        ('{"statements": {"s": {"of": "OF", "answers": []}}}', "no answer to each variation"),
+        ('{"statements": {"s": {"of": "OF", "answers": [[]]}}}', "no answer to each variation"),
+    ],
+)
+def test_a_file_of_stored_answers_that_has_none_is_refused_by_its_name(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    workload = Workload("w", "", (), (STATEMENT,))
+    of = expected._of(workload, STATEMENT)
+    (tmp_path / "expected.json").write_text(text.replace("OF", of))
+    with pytest.raises(InputError) as refused:
+        expected.with_stored(workload, str(tmp_path))
+    assert words in refused.value.message
+    assert str(tmp_path) in refused.value.message
+    assert "bless" in refused.value.hint

@@ -42,9 +42,6 @@ def log(
     more than --fail-on, from the first figure since the last change. Records of other machines or
     on other terms are not compared. Records are only read; other files are named and left out.
     """
-    from dataclasses import replace
-    from fnmatch import fnmatchcase
-
     from loadstone.analysis import history as analysis
     from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
@@ -57,12 +54,7 @@ def log(
     records, left_out = _read(folder)
     found = analysis.history(records, share(fail_on, "--fail-on"), left_out)
     if operations:
-        wanted = [
-            trend
-            for trend in found.trends
-            if any(fnmatchcase(trend.operation, like) for like in operations)
-        ]
-        found = replace(found, trends=tuple(wanted))
+        found = _of_operations(found, operations)
     if form == "table" and out is None:
         return _show(found)
     mark = None
@@ -79,6 +71,27 @@ def log(
     write_atomically(out, content)
     show_result(str(out))
     return 0
+
+
+def _of_operations(found: "History", operations: "Sequence[str]") -> "History":
+    """The history with only the trends of these. Raises `InputError` where there are none."""
+    from dataclasses import replace
+    from difflib import get_close_matches
+    from fnmatch import fnmatchcase
+
+    from loadstone.errors import InputError
+    from loadstone.plan.plan import join_names
+
+    known = list(dict.fromkeys(trend.operation for trend in found.trends))
+    wanted = {name for name in known for like in operations if fnmatchcase(name, like)}
+    if known and not wanted:
+        near = get_close_matches(operations[0], known, 1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise InputError(
+            f"no operation that two records have is like {join_names(operations)!r}",
+            hint=f"{meant}they have {join_names(known)}",
+        )
+    return replace(found, trends=tuple(one for one in found.trends if one.operation in wanted))
 
 
 def _read(

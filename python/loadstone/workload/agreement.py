@@ -212,6 +212,10 @@ class AgreedAnswers:
                 words.append(f"{vote.variant} gives {rows}, the stored answer has {there}")
                 if rows == there:
                     words[-1] += ", but others"
+                # Where all give the same, it is the stored answer that is odd.
+                if same := [engine for engine in group.engines if engine != vote.engine]:
+                    gives = "gives" if len(same) == 1 else "give"
+                    words[-1] += f"; {listing(same)} {gives} the same as {vote.variant}"
                 self._expected[statement, variation, vote.variant] = stored[0]
                 self._odd.setdefault(
                     (statement, vote.variant), Odd(variation, stored[0], vote.answer, words[-1])

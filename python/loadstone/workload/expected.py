@@ -25,6 +25,7 @@ from loadstone.text.shape import Most, shaped, strict_json
 
 FILE = "expected.json"
 FILE_BYTES_MAX = 1 << 24
+AGAIN = "delete its entry or the file; and then: loadstone bless RECORD"
 ABOUT = "the answers that `loadstone bless` stored, by statement and variation: rows and checksum"
 
 
@@ -47,7 +48,10 @@ def with_stored(workload: Workload, place: str) -> Workload:
     file = file_of(place)
     if not file.exists():
         return workload
-    stated = strict_json(read_text(file, FILE_BYTES_MAX, "the stored answers"))
+    try:
+        stated = strict_json(read_text(file, FILE_BYTES_MAX, "the stored answers"))
+    except InputError as error:
+        raise InputError(f"the stored answers in {file}: {error.message}", hint=AGAIN) from error
     entries = stated.get("statements") if isinstance(stated, dict) else None
     stored = shaped(entries, dict[str, Stored], str(file))
     found = []
@@ -56,8 +60,10 @@ def with_stored(workload: Workload, place: str) -> Workload:
         if own is not None and own.of != _of(workload, one):
             raise InputError(
                 f"{file}: the answer of {one.name} is stored of another text, or other data",
-                hint="delete its entry or the file; and then: loadstone bless RECORD",
+                hint=AGAIN,
             )
+        if own is not None and not (own.answers and all(own.answers)):
+            raise InputError(f"{file}: {one.name} has no answer to each variation", hint=AGAIN)
         found.append(dataclasses.replace(one, expected=own.answers) if own else one)
     return dataclasses.replace(workload, statements=tuple(found))
 
