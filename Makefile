@@ -20,7 +20,7 @@ PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.s
 
 .DEFAULT_GOAL := help
 .PHONY: run test fast fast-rust fast-python check develop format lint types bench calibrate \
-  torture chance fuzz miri wheel clean help
+  torture chance fuzz miri wheel lode clean help
 
 run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
 	$(BIN)/loadstone run
@@ -57,6 +57,7 @@ format: $(VENV)/.tools ## check the formatting
 
 lint: $(VENV)/.tools ## run clippy and ruff; warnings are errors
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy -p loadstone-python --no-default-features --locked --quiet -- -D warnings
 	$(BIN)/ruff check .
 
 types: develop ## run mypy, and compare the stub with the binary
@@ -93,6 +94,9 @@ miri: ## hold lode's pages against Rust's memory model (needs a nightly toolchai
 
 wheel: $(VENV)/.base ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --out dist
+
+lode: $(VENV)/.base ## build the wheel of lode alone, which needs no other package, into dist/
+	cd embedded && ../$(BIN)/maturin build --release --locked --out ../dist
 
 clean: ## remove all build outputs (records and reports in runs/ stay)
 	rm -rf $(VENV) target dist

@@ -6,25 +6,25 @@ Nothing but short names for what `_core.pyi` describes. Everything raises `LodeE
 
 from pathlib import Path
 
-from loadstone._core import LodeBtree as Btree
-from loadstone._core import LodeConnection as Connection
-from loadstone._core import LodeDatabase as Database
-from loadstone._core import LodeHash as Hash
-from loadstone._core import LodeHeap as Heap
-from loadstone._core import LodeLinks as Links
-from loadstone._core import LodeObjects as Objects
-from loadstone._core import LodeRemote as Remote
-from loadstone._core import LodeRows as Rows
-from loadstone._core import LodeServer as Server
-from loadstone._core import LodeStatement as Statement
-from loadstone._core import LodeStatementServer as StatementServer
-from loadstone._core import LodeTransaction as Transaction
-from loadstone._core import lode_connect as connect
-from loadstone._core import lode_mirror as mirror
-from loadstone._core import lode_profiles as profiles
-from loadstone._core import lode_tactics as tactics
-from loadstone._core import lode_tactics_of as tactics_of
-from loadstone.errors import CancelledError, DeadlockError, LodeError, QueryError
+from ._core import LodeBtree as Btree
+from ._core import LodeConnection as Connection
+from ._core import LodeDatabase as Database
+from ._core import LodeHash as Hash
+from ._core import LodeHeap as Heap
+from ._core import LodeLinks as Links
+from ._core import LodeObjects as Objects
+from ._core import LodeRemote as Remote
+from ._core import LodeRows as Rows
+from ._core import LodeServer as Server
+from ._core import LodeStatement as Statement
+from ._core import LodeStatementServer as StatementServer
+from ._core import LodeTransaction as Transaction
+from ._core import lode_connect as connect
+from ._core import lode_mirror as mirror
+from ._core import lode_profiles as profiles
+from ._core import lode_tactics as tactics
+from ._core import lode_tactics_of as tactics_of
+from .errors import CancelledError, DeadlockError, LodeError, QueryError
 
 __all__ = [
     "Btree",

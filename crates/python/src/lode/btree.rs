@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use super::session::Session;
 
 /// Byte strings in order, each with a value. Belongs to a transaction.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeBtree")]
+#[pyclass(frozen, name = "LodeBtree")]
 pub struct Btree {
     pub session: Arc<Session>,
     pub tree: lode::internals::btree::Btree,

@@ -15,7 +15,6 @@ use lode_query::tactics::Tactics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use pyo3_arrow::PyRecordBatchReader;
 
 use super::error::{failure, query_failure};
 use super::mirror::{of_mirror, side_of};
@@ -27,6 +26,7 @@ use super::rows::Rows;
 use super::server::Server;
 use super::session::{Place, Session};
 use super::statement::Statement;
+use super::stream::BatchesIn;
 use super::tactics::{as_dict, chosen, pairs};
 use super::transaction::{Transaction, is_none};
 
@@ -34,7 +34,7 @@ type Open = fn(&Path, &Tactics) -> Result<database::Database, QueryError>;
 
 /// A lode database, for all threads: a volume, and beside it its log. A context manager that closes
 /// it.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeDatabase")]
+#[pyclass(frozen, name = "LodeDatabase")]
 pub struct Database(Arc<Opened>);
 
 impl Deref for Database {
@@ -263,7 +263,7 @@ impl Database {
         py: Python<'_>,
         name: &str,
         attributes: Vec<(String, String)>,
-        rows: PyRecordBatchReader,
+        rows: BatchesIn,
         organisation: &str,
         key: Option<Vec<String>>,
         indexes: Option<Vec<String>>,
@@ -271,8 +271,7 @@ impl Database {
         let attributes = relation::attributes(attributes)?;
         let (key, indexes) = (key.unwrap_or_default(), indexes.unwrap_or_default());
         let storage = relation::storage(organisation, key, indexes);
-        let rows = rows.into_reader()?;
-        self.ask_engine(py, |database| database.load(name, &attributes, &storage, rows))
+        self.ask_engine(py, |database| database.load(name, &attributes, &storage, rows.0))
     }
 
     /// Remove a relation; whether there was one.

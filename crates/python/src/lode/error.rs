@@ -1,16 +1,23 @@
-//! lode's errors as `loadstone.errors` has them.
+//! lode's errors as `errors.py` has them.
 
 use lode::LodeError;
 use lode::internals::heap::RecordId;
 use lode_query::QueryError;
 use pyo3::prelude::*;
 
-/// Python's own classes, imported when the first error is raised.
+/// Python's own classes, of the package that the core is part of; imported when the first error is
+/// raised.
 mod raised {
-    pyo3::import_exception!(loadstone.errors, LodeError);
-    pyo3::import_exception!(loadstone.errors, CancelledError);
-    pyo3::import_exception!(loadstone.errors, DeadlockError);
-    pyo3::import_exception!(loadstone.errors, QueryError);
+    macro_rules! import {
+        ($($error:ident),*) => { $(
+            #[cfg(feature = "laboratory")]
+            pyo3::import_exception!(loadstone.errors, $error);
+            #[cfg(not(feature = "laboratory"))]
+            pyo3::import_exception!(lode.errors, $error);
+        )* };
+    }
+
+    import!(LodeError, CancelledError, DeadlockError, QueryError);
 }
 
 pub fn failure(error: &LodeError) -> PyErr {

@@ -8,7 +8,7 @@ use super::session::Session;
 
 /// A hash index: numbers below 2^64 to such numbers, several to a key if wanted. Belongs to a
 /// transaction.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeHash")]
+#[pyclass(frozen, name = "LodeHash")]
 pub struct Hash {
     pub session: Arc<Session>,
     pub hash: lode::internals::hash::Hash,

@@ -9,7 +9,7 @@ use super::error::record_id;
 use super::session::Session;
 
 /// A file of records, each under an id that it keeps wherever it moves. Belongs to a transaction.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeHeap")]
+#[pyclass(frozen, name = "LodeHeap")]
 pub struct Heap {
     pub session: Arc<Session>,
     pub heap: lode::internals::heap::Heap,

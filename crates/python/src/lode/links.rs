@@ -10,7 +10,7 @@ use super::error::record_id;
 use super::session::Session;
 
 /// Links from a parent record to its children and back. Belongs to a transaction.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeLinks")]
+#[pyclass(frozen, name = "LodeLinks")]
 pub struct Links {
     pub session: Arc<Session>,
     pub links: lode::internals::links::Links,

@@ -15,7 +15,7 @@ use super::session::Session;
 const REFERENCE_BYTES: usize = size_of::<u64>();
 
 /// A file of objects, each under an OID that it keeps wherever it moves. Belongs to a transaction.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeObjects")]
+#[pyclass(frozen, name = "LodeObjects")]
 pub struct Objects {
     pub session: Arc<Session>,
     pub objects: lode::internals::objects::Objects,

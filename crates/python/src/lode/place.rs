@@ -16,7 +16,7 @@ use super::rows::Rows;
 const ENDED: &str = "the connection is closed: make another";
 
 /// A way to a database in another thread or another process. See `_core.pyi`.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeConnection")]
+#[pyclass(frozen, name = "LodeConnection")]
 pub struct Connection {
     owner: Owner,
     way: Mutex<Option<Arc<Way>>>,
@@ -117,7 +117,7 @@ impl Drop for Connection {
 }
 
 /// A server of statements at work in this process. A context manager that stops it.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeStatementServer")]
+#[pyclass(frozen, name = "LodeStatementServer")]
 pub struct StatementServer {
     owner: Owner,
     address: String,

@@ -22,7 +22,7 @@ const OWN: [&str; 6] = ["cache", "hugepages", "replacement", "swizzle", "prefetc
 
 /// A database that a page server has open, for all threads. A context manager that closes the
 /// connections.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeRemote")]
+#[pyclass(frozen, name = "LodeRemote")]
 pub struct Remote {
     owner: Owner,
     /// None when closed.

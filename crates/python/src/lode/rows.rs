@@ -1,25 +1,22 @@
 //! The rows of a query: an Arrow stream, or Python tuples.
 
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use arrow_array::{ArrayRef, StructArray};
-use arrow_schema::Field;
 use lode::internals::owner::Owner;
 use lode_query::database::{Rows as Stream, arrow};
 use lode_query::tuple::{Layout, Value, read, trimmed};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyString, PyTuple};
-use pyo3_arrow::error::PyArrowResult;
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
 use super::error::{failure, over, query_failure};
 use super::relation::type_name;
+use super::stream::{batches_out, schema_out};
 
 const READ: &str = "the rows have been read: query again";
 
 /// Rows that are read once. See `_core.pyi`.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeRows")]
+#[pyclass(frozen, name = "LodeRows")]
 pub struct Rows {
     owner: Owner,
     layout: Layout,
@@ -101,16 +98,13 @@ impl Rows {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        let stream = self.take(py)?;
-        let field = Field::new_struct("", arrow::schema_of(&self.layout).fields().clone(), false);
-        let arrays = stream.map(|batch| Ok(Arc::new(StructArray::from(batch?)) as ArrayRef));
-        let reader = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
-        to_stream_pycapsule(py, reader, requested_schema)
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema); // the rows have the types that they are stored in
+        batches_out(py, self.take(py)?)
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        to_schema_pycapsule(py, arrow::schema_of(&self.layout).as_ref())
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_out(py, &arrow::schema_of(&self.layout))
     }
 }
 

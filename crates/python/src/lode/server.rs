@@ -11,7 +11,7 @@ use pyo3::types::PyTuple;
 use super::error::failure;
 
 /// A page server at work in this process. A context manager that stops it.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeServer")]
+#[pyclass(frozen, name = "LodeServer")]
 pub struct Server {
     address: String,
     owner: Owner,

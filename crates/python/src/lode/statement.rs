@@ -12,7 +12,7 @@ use super::query;
 use super::rows::Rows;
 
 /// A text of QUEL that has been read, to be run with other values each time. See `_core.pyi`.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeStatement")]
+#[pyclass(frozen, name = "LodeStatement")]
 pub struct Statement {
     database: Arc<Opened>,
     program: Arc<Program>,

@@ -18,7 +18,7 @@ use super::session::{Either, End, Session};
 
 /// Several operations as one. As a context manager, a writing transaction commits at the end of its
 /// block, and rolls back if the block is left by an exception.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeTransaction")]
+#[pyclass(frozen, name = "LodeTransaction")]
 pub struct Transaction {
     session: Arc<Session>,
 }

@@ -1,0 +1,1 @@
+../../python/loadstone/_core_lode.pyi

@@ -1,0 +1,1 @@
+../../python/loadstone/errors.py
