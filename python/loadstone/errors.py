@@ -20,6 +20,8 @@ class LoadstoneError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(hint)  # a traceback shows it, in a notebook and in pytest, too
 
 
 class InputError(LoadstoneError):

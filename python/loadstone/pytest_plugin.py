@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from loadstone.api import Comparison
 
@@ -33,20 +33,22 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
         *,
         fail_on: float = 0.05,
         undecided: str = "fail",
-        across: tuple[str, ...] = (),
+        across: "str | Sequence[str]" = (),
         **choices: Any,
     ) -> "Comparison":
         import loadstone
+        from loadstone.errors import InputError
         from loadstone.plan.variant import tactics_of
 
         if undecided not in ("fail", "skip"):
-            raise ValueError(f"undecided is {undecided!r}: choose fail or skip")
+            raise InputError(f"undecided is {undecided!r}", hint="choose fail or skip")
         path = tmp_path / "ab.loadstone"
         usual = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
         record = loadstone.measure(on=(before, after), record=path, **{**usual, **choices})
         plan = record.runs[0].plan
         a, b = plan.on[:2]
-        meant = {*across, *tactics_of(a), *tactics_of(b)}
+        named = (across,) if isinstance(across, str) else across
+        meant = {*named, *tactics_of(a), *tactics_of(b)}
         found = loadstone.compare(record, variants=(a, b), fail_on=fail_on, across=meant)
         if found.outcome == UNDECIDED and undecided == "skip":
             pytest.skip(f"undecided on this machine: {path}")

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from compared_runs import calm_run
+from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.analysis.releases import Step, outcome, refined, steps
+from loadstone.cli import app
 from loadstone.commands import bisect
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.plan.variant import release_of
@@ -192,3 +194,15 @@ def test_releases_are_spread_evenly_with_both_ends() -> None:
 def test_an_engine_without_releases_is_refused(engine: str) -> None:
     with pytest.raises(InputError):
         bisect.bisect(engine=engine, releases="1.0..2.0")
+
+
+def test_the_known_releases_are_listed_in_each_format(monkeypatch) -> None:
+    monkeypatch.setattr("loadstone.run.releases.releases_of", lambda kind: ["1.0.0", "1.1.0"])
+
+    def listed(form: str) -> str:
+        command = ["bisect", "duckdb", "--releases", "--format", form]
+        return CliRunner().invoke(app, command).stdout
+
+    assert listed("table") == "duckdb: 1.0.0, 1.1.0\n"
+    assert json.loads(listed("json")) == {"engine": "duckdb", "releases": ["1.0.0", "1.1.0"]}
+    assert listed("md").splitlines()[2:] == ["- 1.0.0", "- 1.1.0"]

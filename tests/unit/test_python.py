@@ -130,6 +130,33 @@ def test_only_a_decided_change_passes(pytester, outcome, failed, undecided, word
     done.assert_outcomes(**{word: 1})
 
 
+def test_an_error_within_a_test_shows_what_to_do(pytester):
+    pytester.makepyfile("""
+        def test_it(loadstone_ab):
+            loadstone_ab("sqlit", "sqlite")
+    """)
+    done = pytester.runpytest_subprocess(*plugin(), "-p", "no:cacheprovider")
+    done.stdout.fnmatch_lines(["*there is no engine 'sqlit'*", "*did you mean sqlite?*"])
+
+
+def test_one_term_that_may_differ_is_no_list_of_letters(pytester):
+    pytester.makeconftest("""
+        import loadstone
+        from types import SimpleNamespace as S
+        loadstone.measure = lambda **_: S(runs=[S(plan=S(on=("a", "b")), results=[])])
+        loadstone.compare = lambda *_, across, **__: S(
+            outcome="no regression" if set(across) == {"isolation"} else "invalid",
+            markdown=lambda: "")
+    """)
+    pytester.makepyfile("""
+        def test_it(loadstone_ab):
+            loadstone_ab("a", "b", across="isolation")
+            loadstone_ab("a", "b", across=["isolation"])
+    """)
+    done = pytester.runpytest_subprocess(*plugin(), "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1)
+
+
 NAN = float("nan")
 
 

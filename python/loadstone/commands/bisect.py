@@ -81,7 +81,7 @@ def bisect(
     _refuse_idle(releases or made(given), listed=listed)
     there = known.releases_of(kind)
     if listed or not releases:
-        show_result(f"{kind.name}: {', '.join(there)}")
+        show_result(_listed(kind.name, there, form))
         return Exit.OK if listed else _no_range()
     chosen = {"temperature": ("warm",), **made(given)}
     if not given.get("sql"):
@@ -96,6 +96,17 @@ def bisect(
         say("loadstone: interrupted")
         return Exit.INTERRUPTED
     return code or search.reported(form)
+
+
+def _listed(engine: str, releases: "Sequence[str]", form: str) -> str:
+    """The known releases of an engine."""
+    if form == "json":
+        import json
+
+        return json.dumps({"engine": engine, "releases": [*releases]}, indent=1)
+    if form == "md":
+        return "\n".join((f"**{engine}**", "", *(f"- {one}" for one in releases)))
+    return f"{engine}: {', '.join(releases)}"
 
 
 def _refuse_idle(beside: object, *, listed: bool) -> None:
