@@ -7,7 +7,7 @@ import pytest
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
-from loadstone.run.interleaved_group import InterleavedGroup
+from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
 from loadstone.run.outcome import Outcome
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, processes_of
 
@@ -282,3 +282,15 @@ def test_an_a_a_control_that_was_requested_is_compared_as_any_variant():
     cells = [cell("a"), cell("a#2"), cell("b")]
     medians = {"a": 1e6, "a#2": 1e6, "b": 1e6}
     assert counts(measured(cells, medians, noise=0.2)[0])["a#2"] == 40
+
+
+@pytest.mark.parametrize(("samples", "status", "bound"), [(0, "censored", 5), (2, "failed", None)])
+def test_a_statement_that_is_ended_after_samples_within_the_limit_bounds_nothing(
+    samples: int, status: str, bound: int | None
+) -> None:
+    item = OpenCell(Cell("select", "one", 1000, "warm", 10, ""))
+    item.add(Outcome(samples=[Sample(n, 0, 0, 0, 1) for n in range(samples)]))
+    item.add(Outcome("censored", "> 10 s", longer_than_ns=5))
+    result = item.result()
+    assert (result.status, result.longer_than_ns, result.samples) == (status, bound, ())
+    assert result.reason == ("> 10 s once, after 2 samples within it" if samples else "> 10 s")

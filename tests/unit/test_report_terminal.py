@@ -234,3 +234,14 @@ def test_a_group_says_how_many_of_its_cells_have_no_figure(status: str, word: st
     )
     row = next(x for x in screen.file.getvalue().splitlines() if x.startswith("Selections"))
     assert f"1 {word}" in row
+
+
+def test_a_group_of_which_all_was_ended_says_so_once() -> None:
+    ended = [
+        replace(one, status="censored", reason="> 10 s", samples=(), longer_than_ns=10**10)
+        for one in RUN.results
+    ]
+    screen = console(terminal=False)
+    print_summary(replace(RUN, results=tuple(ended)), Path("r.loadstone"), None, screen)
+    row = next(x for x in screen.file.getvalue().splitlines() if x.startswith("Selections"))
+    assert "ended" in row and "censored" not in row

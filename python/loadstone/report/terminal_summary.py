@@ -184,6 +184,7 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
         for status in ("failed", "spared", "disturbed", "invalid")
     }
     counts["unproved"] = len([figure for figure in figures if figure.unproved])
+    ended = sum(figure.status == "censored" for figure in figures)
     text = Text()
     mark = "≠" if any(figure.unequal for figure in figures) else ""
     if typical is not None:
@@ -192,9 +193,9 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
         text.append(bar_of(bar_share(ratio), BAR_WIDTH) if bar else "", style="blue")
     elif any(figure.ratio for figure in figures):
         text.append(f"{UNDECIDED + mark:>6} ")
-    elif not any(counts.values()):
+    elif not any(counts.values()) and not ended:
         text.append(figures[0].status if figures else "", style="dim")
-    if ended := sum(figure.status == "censored" for figure in figures):
+    if ended:
         text.append(f" {ended} ended", style="yellow")
     for status, count in counts.items():
         if count:

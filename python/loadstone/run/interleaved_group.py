@@ -48,6 +48,7 @@ from loadstone.statistics.stopping import (
     of_few_processes,
     undecided,
 )
+from loadstone.text.numbers import plural
 
 FORK_SAMPLES = 40
 """Samples of a variant in one fork; more would only describe these processes."""
@@ -85,6 +86,11 @@ class OpenCell:
         if outcome.status != "ok":
             self.status, self.reason = outcome.status, outcome.reason
             self.longer_than_ns = outcome.longer_than_ns
+        if outcome.status == "censored" and self.samples:
+            # Others were within the limit: it bounds neither the least time nor the median.
+            count = plural(len(self.samples), "sample")
+            self.status, self.longer_than_ns = "failed", None
+            self.reason = f"{outcome.reason} once, after {count} within it"
 
     def result(self) -> CellResult:
         """The cell's result. The times of a failed or a censored cell are not kept."""
