@@ -41,7 +41,8 @@ impl Columns {
 }
 
 impl Appender {
-    /// Append a row.
+    /// Append a row. Where the chunk before it could not be written, that is tried again first:
+    /// of several threads that fill one file, one may have been cancelled there.
     ///
     /// # Errors
     ///
@@ -50,6 +51,9 @@ impl Appender {
         self.columns.check_length(row)?;
         let shape = self.columns.shape();
         let full_bytes = shape.rows() * shape.row_bytes();
+        if self.rows.len() == full_bytes {
+            self.put_chunk(pages)?;
+        }
         self.rows.reserve_exact(full_bytes - self.rows.len());
         self.rows.extend_from_slice(row);
         if self.rows.len() == full_bytes { self.put_chunk(pages) } else { Ok(()) }

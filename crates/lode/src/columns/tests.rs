@@ -149,6 +149,25 @@ proptest! {
     }
 }
 
+/// A thread that was cancelled leaves a full chunk behind, and another goes on with it.
+#[test]
+fn an_append_that_failed_is_taken_up_by_the_next() {
+    let (mut pages, columns) = made(&[4, 8]);
+    let mut appender = columns.appender();
+    let rows = columns.shape().rows() as u32;
+    pages.refuse(true);
+    for seed in 0..rows + 3 {
+        let outcome = appender.append(&mut pages, &row(&columns, seed));
+        assert_eq!(outcome.is_err(), seed + 1 >= rows, "row {seed}");
+    }
+    pages.refuse(false);
+    appender.append(&mut pages, &row(&columns, rows)).unwrap();
+    appender.finish(&mut pages).unwrap();
+    assert_eq!(columns.check(&pages).unwrap(), u64::from(rows) + 1);
+    let found: Vec<_> = scanned(&pages, &columns).into_values().collect();
+    assert_eq!(found, (0..=rows).map(|seed| row(&columns, seed)).collect::<Vec<_>>());
+}
+
 #[test]
 fn chunks_are_filled_and_what_is_deleted_is_filled_again() {
     let (mut pages, columns) = made(&[4, 52]);

@@ -21,6 +21,7 @@ pub(crate) struct MemoryPages {
     free: Vec<PageNumber>,
     swizzle: bool,
     prefetch: bool,
+    refuses: bool,
 }
 
 impl MemoryPages {
@@ -39,6 +40,11 @@ impl MemoryPages {
     /// The same, as the tactics `swizzle` and `prefetch` say.
     pub(crate) fn following(swizzle: bool, prefetch: bool) -> Self {
         Self { swizzle, prefetch, ..Self::new() }
+    }
+
+    /// Refuse new pages, as a transaction that was cancelled, or grant them again.
+    pub(crate) fn refuse(&mut self, refuses: bool) {
+        self.refuses = refuses;
     }
 
     /// Pages that are allocated now.
@@ -132,6 +138,9 @@ impl PageWrite for MemoryPages {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        if self.refuses {
+            return Err(LodeError::Interrupted);
+        }
         let page = self.free.pop().unwrap_or(self.pages.len() as PageNumber);
         self.grow(page + 1)?;
         self.write(page, |bytes| page::format(bytes, kind, file))?;
