@@ -88,10 +88,19 @@ class ProtocolError(LoadstoneError):
 
 class TimeLimitError(LoadstoneError):
     """A request took longer than its limit. `of_statement`: it was in a timed statement, which so
-    has a lower bound. `hung`: the worker did not end it, and answers no more."""
+    has a lower bound; `partly`: another timed statement of the request ended in time. `hung`: the
+    worker did not end it, and answers no more."""
 
-    def __init__(self, limit_s: float, *, of_statement: bool = False, hung: bool = True) -> None:
+    def __init__(
+        self,
+        limit_s: float,
+        *,
+        of_statement: bool = False,
+        partly: bool = False,
+        hung: bool = True,
+    ) -> None:
         super().__init__(f"> {limit_s:g} s", hint="raise --time-limit to let it finish")
         self.limit_s = limit_s
         self.of_statement = of_statement
+        self.partly = partly
         self.hung = hung

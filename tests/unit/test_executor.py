@@ -24,6 +24,7 @@ from loadstone.protocol.parts import Loop, LoopFigures
 from loadstone.record.model import AnswerCheck, Sample
 from loadstone.run import executor as module
 from loadstone.run.executor import Executor
+from loadstone.run.interleaved_group import OpenCell
 from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.workload.agreement import AgreedAnswers
@@ -135,6 +136,23 @@ def test_what_was_ended_when_it_was_warm_is_not_tried_cold(stage):
     )
     assert made.refused(CELL) is None
     assert made.refused(replace(OTHER, temperature="cold")) is None
+
+
+def test_a_bound_of_one_sample_is_none_of_the_cell(stage):
+    made, worker, _ = stage
+    cold = replace(CELL, temperature="cold")
+    item = OpenCell(CELL)
+    worker.next = TimeLimitError(60.0, of_statement=True, partly=True, hung=False)
+    item.add(made.take(CELL, range(2), 0, warm=False))
+    assert (item.status, item.longer_than_ns) == ("failed", None)
+    assert item.reason == "> 60 s once, after others within it"
+    item = OpenCell(CELL)
+    item.add(made.take(CELL, range(2), 0, warm=False))
+    worker.next = TimeLimitError(60.0, of_statement=True, hung=False)
+    item.add(made.take(CELL, range(2, 4), 1, warm=False))
+    assert (item.status, item.longer_than_ns) == ("failed", None)
+    assert item.reason == "> 60 s once, after 1 sample within it"
+    assert made.refused(cold) is None
 
 
 def test_cold_engines_are_reopened_side_by_side_and_a_failure_is_its_cells_alone(stage):

@@ -47,6 +47,10 @@ class Board:
             return began_ns + limit_ns, True
         return max(asked_ns, ended_ns) + untimed_limit_ns, False
 
+    def ended_since(self, asked_ns: int) -> bool:
+        """Whether a timed statement has ended since then."""
+        return self._times[1] > asked_ns
+
     def close(self) -> None:
         """Let go of the memory."""
         self._times.release()

@@ -64,6 +64,8 @@ class Worker:
         self._asked = 0
         self._unwanted = 0
         """The last request whose statement took too long, and is to be ended."""
+        self._was_partly = False
+        """Whether another statement of that request had ended in time."""
         self._closed = False
         requests, self._down = os.pipe()
         self._up, replies = os.pipe()
@@ -103,7 +105,8 @@ class Worker:
             number, sent = numbered(self._reply(asked_ns, limit_s))
         reply = to_reply(sent)
         if self._unwanted == number:  # also where it came to its end meanwhile: it took longer
-            raise TimeLimitError(limit_s, of_statement=True, hung=False)
+            partly = self._was_partly
+            raise TimeLimitError(limit_s, of_statement=True, partly=partly, hung=False)
         if isinstance(reply, Failed):
             raise _error_from(reply)
         return fitting(request, reply)
@@ -118,11 +121,13 @@ class Worker:
                 overdue_ns += int(END_S_MAX * 1e9)
             elif timed and now_ns >= overdue_ns:
                 self._unwanted = self._asked
+                self._was_partly = self._board.ended_since(asked_ns)
                 os.write(self._wanted, UNWANTED.pack(self._asked))
                 continue
             if now_ns >= overdue_ns:
                 limit_s = limit_s if timed else UNTIMED_LIMIT_S
-                raise TimeLimitError(limit_s, of_statement=timed)
+                partly = timed and self._was_partly
+                raise TimeLimitError(limit_s, of_statement=timed, partly=partly)
             # No statement that begins from now on can be overdue before the limit has passed.
             look_s = min((overdue_ns - now_ns) / 1e9, limit_s)
             if not select.select([self._up], [], [], look_s)[0]:

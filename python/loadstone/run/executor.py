@@ -119,7 +119,9 @@ class Executor:
                 if result.ended:
                     self._mend(worker)
         except LoadstoneError as error:
-            return self._remembered(cell, self._failure(worker, error))
+            outcome = self._failure(worker, error)
+            # An earlier sample of this cell ended in time.
+            return outcome if ordinals.start else self._remembered(cell, outcome)
         if result.ended:
             reported = f"> {duration(limit_ns)}"
             return Outcome("censored", reported, answers=result.answers, longer_than_ns=limit_ns)
@@ -363,12 +365,14 @@ class Executor:
             self._mend(worker)
         if overdue and overdue.of_statement:
             limit_ns = round(overdue.limit_s * 1e9)
-            return Outcome("censored", error.message, longer_than_ns=limit_ns)
+            return Outcome(
+                "censored", error.message, longer_than_ns=limit_ns, partly=overdue.partly
+            )
         return Outcome("failed", error.message)
 
     def _remembered(self, cell: Cell, outcome: Outcome) -> Outcome:
         """The same outcome; a statement that was ended is not tried cold."""
-        if outcome.status == "censored":
+        if outcome.status == "censored" and not outcome.partly:
             self._overdue[cell.operation, cell.variant] = outcome.reason
         return outcome
 

@@ -86,9 +86,9 @@ class OpenCell:
         if outcome.status != "ok":
             self.status, self.reason = outcome.status, outcome.reason
             self.longer_than_ns = outcome.longer_than_ns
-        if outcome.status == "censored" and self.samples:
+        if outcome.status == "censored" and (self.samples or outcome.partly):
             # Others were within the limit: it bounds neither the least time nor the median.
-            count = plural(len(self.samples), "sample")
+            count = plural(len(self.samples), "sample") if self.samples else "others"
             self.status, self.longer_than_ns = "failed", None
             self.reason = f"{outcome.reason} once, after {count} within it"
 

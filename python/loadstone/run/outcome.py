@@ -27,4 +27,6 @@ class Outcome:
     own_times: Sequence[BudgetTimer] = ()
     longer_than_ns: int | None = None
     """Of a censored cell: its statement was ended after so long."""
+    partly: bool = False
+    """Of a censored cell: whether another sample of the step ended in time."""
     given: Sequence[Answer] = ()
