@@ -122,6 +122,7 @@ def _plan(run: Run) -> dict[str, Any]:
 
 def _verdict(judged: Verdict) -> dict[str, Any]:
     fields = dataclasses.asdict(judged)
+    del fields["of_study"]  # as the plan says
     counts = {"statuses": judged.statuses, "own_statuses": judged.own_statuses}
     reported = {name: dict(sorted(count.items())) for name, count in counts.items()}
     return {**fields, **reported, "clean": judged.clean}
