@@ -12,6 +12,7 @@ from test_over_time import ramped
 
 from loadstone.analysis.cold_warm import cold_warm
 from loadstone.analysis.growth import growth
+from loadstone.analysis.measured import Today
 from loadstone.analysis.over_time import loops_over_time
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.summary import summarise
@@ -61,6 +62,22 @@ def all_charts() -> list[charts.Chart]:
         over_time_chart.slowest_over_time(loops, ("sqlite",)),
         charts.cold_and_warm(cold_warm(cold, warm, "duckdb"), "duckdb", 1),
     ]
+
+
+def test_a_statement_that_was_ended_is_an_arrow_and_its_variant_has_no_mean() -> None:
+    whole = summarise(make_run())
+    table = comparisons(whole).tables[0]
+    row = next(row for row in table.drawn if row.measured["sqlite"].time_ns)
+    ended = Today("censored", "> 10 s", "warm", longer_than_ns=10**10)
+    changed = replace(row, measured={**row.measured, "sqlite": ended})
+    rows = tuple(changed if one is row else one for one in table.rows)
+    bounded = replace(table, rows=rows)
+    name = whole.names["sqlite"]
+    arrows = [p for p in charts._points(bounded, whole.names) if p["over"] and p["today"]]
+    assert [(point["system"], point["x"]) for point in arrows] == [(name, 10.0)]
+    assert name in svg_of(*charts.paper_table(bounded, whole.names))
+    assert name not in svg_of(*charts.paper_shape(bounded, whole.names))
+    assert name in svg_of(*charts.paper_shape(table, whole.names))
 
 
 def test_specifications_follow_the_schema() -> None:

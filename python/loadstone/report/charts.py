@@ -61,12 +61,23 @@ def has_points(table: Comparison, names: Mapping[str, str]) -> bool:
 
 
 def paper_shape(table: Comparison, names: Mapping[str, str]) -> Chart:
-    """The same, each system relative to its own geometric mean over the table's rows."""
-    points = [point for point in _points(table, names) if not point["over"]]
+    """The same, each system relative to its own geometric mean over the table's rows; without those
+    of which a time is a lower bound: then nobody knows that mean."""
+    points = _of_known_means(_points(table, names))
     shapes = shaped((p["system"], p["x"]) for p in points)
     points = [p | {"x": x} for p, x in zip(points, shapes, strict=True)]
     title = f"{table.heading}: each system over its own geometric mean"
     return _profiles(points, table, f"format(datum.value, '~g') + '{TIMES}'"), title
+
+
+def _of_known_means(points: Sequence[Point]) -> list[Point]:
+    bounded = {point["system"] for point in points if point["over"]}
+    return [point for point in points if point["system"] not in bounded]
+
+
+def has_shape(table: Comparison, names: Mapping[str, str]) -> bool:
+    """Whether any of its systems has a geometric mean."""
+    return bool(_of_known_means(_points(table, names)))
 
 
 def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
@@ -81,6 +92,9 @@ def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
             if figure and figure.status == "ok" and figure.time_ns and not figure.at_most:
                 x = figure.time_ns.value / NS_PER_S
                 points.append(_point(name, number, x, colour_of(series)))
+            elif figure and figure.longer_than_ns is not None:
+                x = figure.longer_than_ns / NS_PER_S
+                points.append(_point(name, number, x, colour_of(series)) | {"over": True})
     return points
 
 
@@ -117,9 +131,12 @@ def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[s
         layer(hollow | {"shape": "circle", "size": 46},
               (p for p in points if not p["today"] and not p["over"]), x=x, y=y, stroke=COLOUR),
         layer(hollow | {"shape": "triangle-right", "size": 60},
-              (p for p in points if p["over"]), x=x, y=y, stroke=COLOUR),
+              (p for p in points if p["over"] and not p["today"]), x=x, y=y, stroke=COLOUR),
         layer({"type": "circle", "size": 52, "opacity": 1},
-              (p for p in points if p["today"]), x=x, y=y, color=COLOUR),
+              (p for p in points if p["today"] and not p["over"]), x=x, y=y, color=COLOUR),
+        layer({"type": "point", "filled": True, "shape": "triangle-right", "size": 70,
+               "opacity": 1},
+              (p for p in points if p["today"] and p["over"]), x=x, y=y, color=COLOUR),
         layer({"type": "text"}, names, x=x, y=y, color=COLOUR,
               text={"field": "system", "type": "nominal"}),
     ]  # fmt: skip

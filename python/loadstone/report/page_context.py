@@ -305,7 +305,7 @@ def _paper_charts(
     for table in compared.tables if compared else ():
         if any(row.measured_today for row in table.drawn) and charts.has_points(table, names):
             drawings = [_draw(charts.paper_table(table, names))]
-            if _has_shape(table):
+            if _has_shape(table) and charts.has_shape(table, names):
                 drawings.append(_draw(charts.paper_shape(table, names)))
             drawn[table.heading] = drawings
     return drawn
