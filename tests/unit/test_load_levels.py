@@ -29,6 +29,7 @@ class Three:
     cold_samples = 3
     mixed = ("look", "probe")
     workload = None
+    seam = "engines"
 
     def check_scale(self, edition, rows):
         pass

@@ -119,10 +119,11 @@ class Worker:
             )
             if timed and self._unwanted == self._asked:
                 overdue_ns += int(END_S_MAX * 1e9)
-            elif timed and now_ns >= overdue_ns:
+            elif timed and now_ns >= overdue_ns and self._wanted >= 0:
                 self._unwanted = self._asked
                 self._was_partly = self._board.ended_since(asked_ns)
-                os.write(self._wanted, UNWANTED.pack(self._asked))
+                with contextlib.suppress(BrokenPipeError):  # its death shows in the next look
+                    os.write(self._wanted, UNWANTED.pack(self._asked))
                 continue
             if now_ns >= overdue_ns:
                 limit_s = limit_s if timed else UNTIMED_LIMIT_S
