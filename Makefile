@@ -8,6 +8,8 @@ SIDE_BY_SIDE := -n 2 --dist loadgroup --no-loadscope-reorder
 # What `make develop` builds, found before the installed wheel, and by every process started.
 DEVELOPED := target/developed
 WITH_DEVELOPED := PYTHONPATH=$(CURDIR)/$(DEVELOPED)
+# Links against the C library of older systems.
+ZIG := 0.17.1
 # A check draws fewer cases of those that are drawn at random, and asks smaller relations.
 FEWER := PROPTEST_CASES=64 LODE_PROGRAMS=8 LODE_ROWS=100
 # Each of these tests, named by a part of its name, takes some ten seconds alone: not in a check.
@@ -20,7 +22,7 @@ PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.s
 
 .DEFAULT_GOAL := help
 .PHONY: run test fast fast-rust fast-python check develop format lint types bench calibrate \
-  torture chance fuzz miri wheel lode clean help
+  torture chance fuzz miri wheel wheel-older lode clean help
 
 run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
 	$(BIN)/loadstone run
@@ -97,6 +99,11 @@ wheel: $(VENV)/.base ## build the wheel into dist/
 
 lode: $(VENV)/.base ## build the wheel of lode alone, which needs no other package, into dist/
 	cd embedded && ../$(BIN)/maturin build --release --locked --out ../dist
+
+wheel-older: $(VENV)/.base ## build the wheel for systems from glibc 2.28 on, linked by zig
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==$(ZIG)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig \
+	  --compatibility manylinux_2_28 --out dist
 
 clean: ## remove all build outputs (records and reports in runs/ stay)
 	rm -rf $(VENV) target dist
