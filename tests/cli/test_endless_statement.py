@@ -4,6 +4,7 @@ killed."""
 import os
 import select
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,13 @@ IN_STATEMENT_S = 2.0
 
 
 def worked_s(pid: int) -> float:
-    """The processor time of a process and all below it."""
-    spent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    own_s = sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
-    return own_s + sum(map(worked_s, children(pid)))
+    """The processor time of a process and all below it; 0 of one that has ended meanwhile."""
+    try:
+        spent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        below = children(pid)
+    except OSError:
+        return 0.0
+    return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK") + sum(map(worked_s, below))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -39,7 +43,8 @@ def test_a_statement_ends_with_its_run(desk: Desk, engine: str, number: signal.S
     started: set[int] = set()
     while True:
         workers = [pid for pid in children(process.pid) if "worker.main" in command_line(pid)]
-        started.update(workers, *map(children, workers))
+        with suppress(OSError):
+            started.update(workers, *map(children, workers))
         if any(worked_s(pid) > IN_STATEMENT_S for pid in workers):
             break
         assert process.poll() is None
