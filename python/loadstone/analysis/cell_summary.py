@@ -26,7 +26,6 @@ from loadstone.statistics.disturbance import interval as disturbed_interval
 from loadstone.statistics.drift import Speeds
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
-from loadstone.text.numbers import times
 
 OVERHEAD_SHARE_MARKED = 0.1
 """Above this share of a figure, the harness overhead is marked beside it."""
@@ -107,9 +106,7 @@ class CellSummary:
     @property
     def standing(self) -> str:
         """Its printed ratio to the row's best, or its lower bound, or the sign for none."""
-        if self.ratio_least is not None:
-            return f">{times(self.ratio_least)}"
-        return standing(self.ratio, best=self.best)
+        return standing(self.ratio, best=self.best, least=self.ratio_least)
 
     @property
     def near_overhead(self) -> bool:

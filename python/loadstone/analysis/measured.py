@@ -17,7 +17,7 @@ from loadstone.record.model import BELIEVED, MEASURED, Sample
 from loadstone.statistics.arithmetic import over, total
 from loadstone.statistics.disturbance import COUNTED_NS_MIN
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import digits, duration, times
+from loadstone.text.numbers import digits, duration
 
 AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
 SIZE = "size"
@@ -63,9 +63,8 @@ class Today:
     @property
     def standing(self) -> str:
         """Its ratio to the row's best as it is printed, or the sign for why there is none."""
-        if self.ratio_least is not None:
-            return f">{times(self.ratio_least)}"
-        return standing(self.ratio, best=self.best, exact=self.size_bytes is not None)
+        exact = self.size_bytes is not None
+        return standing(self.ratio, best=self.best, exact=exact, least=self.ratio_least)
 
     @property
     def time_ns(self) -> Estimate | None:

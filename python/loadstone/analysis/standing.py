@@ -20,9 +20,17 @@ NEAR = 1.1
 """An interval around 1 within this factor means that two figures are equal."""
 
 
-def standing(ratio: Estimate | None, *, best: bool = False, exact: bool = False) -> str:
+def standing(
+    ratio: Estimate | None,
+    *,
+    best: bool = False,
+    exact: bool = False,
+    least: float | None = None,
+) -> str:
     """The printed ratio of a figure to its row's best; empty for the best itself and for unranked
-    figures. `exact`: of sizes, which need no interval."""
+    figures. `exact`: of sizes, which need no interval; `least`: only this lower bound is known."""
+    if least is not None:
+        return f">{times(least)}"
     if ratio is None or best:
         return ""
     if exact:

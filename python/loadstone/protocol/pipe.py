@@ -127,7 +127,7 @@ class Worker:
                 continue
             if now_ns >= overdue_ns:
                 limit_s = limit_s if timed else UNTIMED_LIMIT_S
-                partly = timed and self._was_partly
+                partly = timed and self._board.ended_since(asked_ns)
                 raise TimeLimitError(limit_s, of_statement=timed, partly=partly)
             # No statement that begins from now on can be overdue before the limit has passed.
             look_s = min((overdue_ns - now_ns) / 1e9, limit_s)

@@ -105,8 +105,12 @@ def measured(row: Row) -> list[CellSummary]:
 def in_order(cell: CellSummary | CellResult) -> bool:
     """Whether a cell can carry a finding: in order, on a machine within its limits, and sampled
     more than once."""
-    calm = cell.condition is None or not of_machine(cell.condition)
-    return cell.status == "ok" and calm and len(cell.samples) >= SAMPLES_MIN
+    return cell.status == "ok" and is_calm(cell) and len(cell.samples) >= SAMPLES_MIN
+
+
+def is_calm(cell: CellSummary | CellResult) -> bool:
+    """Whether the machine was within its limits while a cell was measured, as far as is known."""
+    return cell.condition is None or not of_machine(cell.condition)
 
 
 def usable_rows(whole: Summary) -> Iterator[Row]:

@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.findings.distance import in_order
+from loadstone.analysis.findings.distance import in_order, is_calm
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.validity import of_machine
 from loadstone.text.numbers import duration, times
 
 RULE = "ended"
@@ -27,9 +26,10 @@ def find(seen: Evidence) -> Iterator[Finding]:
     """One for each cell whose ratio has a lower bound."""
     for row in seen.rows:
         best = next((one for one in row.figures.values() if one.best and in_order(one)), None)
-        for figure in row.figures.values() if best is not None else ():
-            calm = figure.condition is None or not of_machine(figure.condition)
-            if best is not None and figure.ratio_least is not None and calm:
+        if best is None:
+            continue
+        for figure in row.figures.values():
+            if figure.ratio_least is not None and is_calm(figure):
                 yield _finding(seen, figure, best, figure.ratio_least)
 
 
