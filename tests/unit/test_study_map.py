@@ -26,7 +26,7 @@ from loadstone.analysis.summary import summarise
 from loadstone.cli import app
 from loadstone.plan.study import Switch
 from loadstone.plan.variant import is_aa_control
-from loadstone.record.model import CellResult, ColdEvidence, Run, StatementText
+from loadstone.record.model import CellResult, Run, StatementText
 from loadstone.report import terminal_study
 from loadstone.report.legible import legible_run
 from loadstone.report.study_page import side_of
@@ -64,60 +64,6 @@ def test_planted_effects_are_found_and_no_others() -> None:
             for ratio in (each.alone, each.last):
                 assert ratio is not None
                 assert ratio.value == pytest.approx(planted, rel=0.02)
-
-
-def cold_record(unproved: str = "") -> Run:
-    """The same study, cold; of a variant the proof of one sample of `min-heap` is missing."""
-    run, made = record(), plan(temperature="cold")
-    results = [
-        replace(
-            one,
-            cell=replace(one.cell, temperature="cold"),
-            evidence=tuple(
-                ColdEvidence(
-                    sample.ordinal,
-                    not (
-                        one.cell.variant == unproved
-                        and one.cell.operation == "min-heap"
-                        and sample.ordinal == 5
-                    ),
-                    "", "mincore", 1, 4096, 1, 0, True, 1, 0,
-                )
-                for sample in one.samples
-            ),
-        )
-        for one in run.results
-    ]  # fmt: skip
-    return replace(run, plan=made, results=tuple(results))
-
-
-def test_a_cold_study_shows_what_a_warm_one_does_and_says_that_it_is_cold() -> None:
-    run = cold_record()
-    assert cells(run) == cells(record())
-    assert found(run).temperature == "cold"
-    assert not run.pending
-    page, markdown = (registry.load_report(name)().render(run).decode() for name in ("html", "md"))
-    assert "<h3>10,000 tuples, cold" in page
-    assert "10,000 tuples, cold" in markdown
-    drawn = [one for one in study_summary(run, Path("r.loadstone"), None) if isinstance(one, Table)]
-    assert str(drawn[0].title) == "Effect of each switch: 10,000 tuples, cold"
-
-
-def test_a_combination_that_was_not_shown_to_be_cold_has_no_effect() -> None:
-    variant = "postgresql?durability=none"
-    operation = {one.name: one for one in found(cold_record(variant)).operations}["min-heap"]
-    switches = {each.switch.tactic: each for each in operation.switches}
-    assert cell(switches["durability"]) == UNKNOWN
-    assert switches["durability"].alone is None
-    assert switches["durability"].failure == "unproved: not every sample was shown to be cold"
-    assert (operation.status, operation.reason) == (
-        "unproved",
-        "not every sample was shown to be cold",
-    )
-    others = {each.switch.tactic: each.alone for each in operation.switches}
-    assert others["cache"] is not None
-    base = {one.name: one for one in found(cold_record("postgresql")).operations}["min-heap"]
-    assert {cell(each) for each in base.switches} == {UNKNOWN}
 
 
 def test_the_largest_effects_come_first() -> None:
