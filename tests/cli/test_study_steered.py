@@ -92,7 +92,7 @@ def test_a_join_that_takes_too_long_is_ended_and_the_others_are_measured_without
     operation, switches = mapped(run, join)
     join_effect = switches["automatic_index"]
     assert join_effect.held and join_effect.alone is None
-    assert join_effect.alone_beyond is not None and join_effect.alone_beyond > 5
+    assert join_effect.alone_beyond is not None and join_effect.alone_beyond > 1
     for name in ("durability", "temp_store"):
         assert switches[name].alone is not None and switches[name].last is not None
     assert operation.effects.whole is not None
