@@ -247,3 +247,17 @@ def test_a_statement_that_is_ended_when_it_is_asked_has_a_bound_and_is_not_tried
     warm, cold = (made.refused(replace(CELL, temperature=each)) for each in ("warm", "cold"))
     assert (warm.status, warm.reason, warm.longer_than_ns) == ("censored", "> 60 s", 60 * 10**9)
     assert (cold.status, cold.reason) == ("spared", "warm it took > 60 s")
+
+
+def test_what_an_earlier_session_ended_is_neither_asked_nor_tried_cold(stage):
+    made, worker, other = stage
+    worker.engine = other.engine = SimpleNamespace(capabilities=SimpleNamespace(answers=True))
+    resumed = Executor(
+        PLAN, 1000, {"select": OPERATION}, made._workers, made._stored, made._answers, None,
+        ProgressListener(), {("select", "one"): "> 60 s"},
+    )  # fmt: skip
+    asked = resumed.give_answers(CELL)
+    assert (asked.status, asked.reason, worker.asked) == ("censored", "> 60 s", [])
+    assert resumed.refused(replace(CELL, temperature="cold")).reason == "warm it took > 60 s"
+    assert resumed.give_answers(OTHER).status == "ok"
+    assert len(other.asked) == 1

@@ -13,7 +13,7 @@ from loadstone.record import Recorder, Run, read
 from loadstone.record.model import MEASURED, CellResult, OperationText, Sample
 from loadstone.run import session
 from loadstone.run.planned import plan_from
-from loadstone.run.runner import published_of
+from loadstone.run.runner import overdue_statements, published_of
 
 RUN = {"on": ["sqlite"], "rows": [1000], "operations": ["min-heap"], "temperature": ["warm"]}
 STUDY = {
@@ -121,3 +121,31 @@ def test_a_study_is_judged_by_its_effects(record, statuses, code, capsys):
     assert session._judged(ended(record, statuses)) == code
     reported = "no effect of this study has a figure in order" in capsys.readouterr().err
     assert reported == (code == Exit.NOTHING_USABLE)
+
+
+def test_the_statements_that_a_record_ended_are_known_to_its_next_session(record):
+    run = read(record({**RUN, "temperature": ["warm", "cold"]}))
+    ended = [
+        CellResult(cell, "censored", "> 10 s", "2026-11-27T00:00:00.000Z", longer_than_ns=10**10)
+        for cell in run.plan.cells
+        if cell.variant == "sqlite"
+    ]
+    assert {one.cell.temperature for one in ended} == {"warm", "cold"}
+    found = overdue_statements(replace(run, results=tuple(ended)))
+    assert found == {1000: {("min-heap", "sqlite"): "> 10 s"}}
+    cold = [one for one in ended if one.cell.temperature == "cold"]
+    assert overdue_statements(replace(run, results=tuple(cold))) == {}
+
+
+def test_a_session_knows_what_the_record_ended(record, monkeypatch):
+    path = record({**RUN, "temperature": ["warm", "cold"]})
+    warm = next(cell for cell in read(path).plan.cells if cell.variant == "sqlite")
+    recorder = Recorder.resume(path, "loadstone")
+    recorder.cell(CellResult(warm, "censored", "> 10 s", "2026-11-27T00:00:00.000Z",
+                             longer_than_ns=10**10))  # fmt: skip
+    recorder.end("interrupted", 1)
+    runners = []
+    monkeypatch.setattr(session, "Runner", lambda *given: runners.append(given[-1]) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        resumed(path, study=False)
+    assert runners == [{1000: {("min-heap", "sqlite"): "> 10 s"}}]

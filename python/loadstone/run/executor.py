@@ -8,6 +8,7 @@ table, so that the next request finds a working engine. It knows no cell's state
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
@@ -57,8 +58,10 @@ class Executor:
         answers: Answers,
         recorder: Recorder,
         listener: ProgressListener,
+        overdue: Mapping[tuple[str, str], str] = MappingProxyType({}),
     ) -> None:
-        """`stored`: the relations of the stage, by variant. A study adds to it and to `workers`."""
+        """`stored`: the relations of the stage, by variant. A study adds to it and to `workers`.
+        `overdue`: what an earlier session ended, as `_overdue`."""
         self._plan = plan
         self._rows = rows
         self._operations = operations
@@ -72,7 +75,7 @@ class Executor:
         self._restart_ns: dict[str, int] = {}
         self._restarted: set[str] = set()
         """Variants whose engine has executed nothing since its restart: its memory is empty."""
-        self._overdue: dict[tuple[str, str], str] = {}
+        self._overdue = dict(overdue)
         """The least time of each statement that was ended, in words, by operation and variant."""
 
     def load(self, variant: str, *, sized: bool) -> None:
@@ -129,10 +132,13 @@ class Executor:
 
     def give_answers(self, cell: Cell) -> Outcome:
         """The answers to a cell's statement, each variation once, unmeasured. None of an engine
-        that gives no answers."""
+        that gives no answers. One that was ended already, here or in a session before, is not
+        executed again."""
         worker = self._begin(cell)
         if not worker.engine.capabilities.answers:
             return Outcome()
+        if longer := self._overdue.get((cell.operation, cell.variant)):
+            return Outcome("censored", longer)
         try:
             worker.become(cell.variant)
             every = range(self._operations[cell.operation].sampled)

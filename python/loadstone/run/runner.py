@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 from loadstone import _core
@@ -41,6 +42,9 @@ AGAIN_VAIN_MAX = 3
 
 Group = Sequence[CellResult]
 """Cells that were measured interleaved."""
+Overdue = Mapping[int, Mapping[tuple[str, str], str]]
+"""The least time, in words, of each statement that was ended: by scale, then by operation and
+variant."""
 
 INPUTS_RECORDED = 10
 """Variations of each operation whose input is in the record: a thousand ids are six kilobytes."""
@@ -69,13 +73,15 @@ class Runner:
         listener: ProgressListener,
         recorded: Sequence[UsersPoint] = (),
         disturbed: Sequence[Group] = (),
+        overdue: Overdue = MappingProxyType({}),
     ) -> None:
         """`recorded`: loops that the record has; `disturbed`: groups of its cells to be measured
-        again."""
+        again; `overdue`: the statements that it ended."""
         self._plan = plan
         self._pending = pending_cells(plan, pending)
         self._recorded = recorded
         self._disturbed = disturbed
+        self._overdue = overdue
         self._benchmark = benchmark
         self._listener = listener
         self._scratch = claim.path
@@ -191,7 +197,8 @@ class Runner:
             users = [level for level in levels if level.cell.operation in names]
             again = [group for group in disturbed if group[0].cell.operation in names]
             stage = Stage(self._plan, rows, designs, self._benchmark, self._workers, recorder,
-                          self._listener, conditions, self._time)  # fmt: skip
+                          self._listener, conditions, self._time,
+                          self._overdue.get(rows, {}))  # fmt: skip
             repeated = [result.cell for group in again for result in group]
             needed = [*own, *repeated, *(level.cell for level in users)]
             stage.load(needed, sized=place == 0)
@@ -310,6 +317,18 @@ def disturbed_groups(run: Run, benchmark: Benchmark) -> list[Group]:
             [results[cell.key] for cell in group] for group in interleaved_groups(cells, operations)
         ]
     return [group for group in found if _disturbed(group)]
+
+
+def overdue_statements(run: Run) -> Overdue:
+    """The statements that a record's sessions ended at the time limit, so that another session does
+    not wait for them again: none that was cold then, which warm may be quicker, and none of a
+    study, which has limits of its own."""
+    found: dict[int, dict[tuple[str, str], str]] = {}
+    for result in run.results if run.plan.study is None else ():
+        cell = result.cell
+        if result.status == "censored" and cell.temperature != "cold":
+            found.setdefault(cell.rows, {})[cell.operation, cell.variant] = result.reason
+    return found
 
 
 def _disturbed(group: Group) -> bool:

@@ -46,7 +46,7 @@ from loadstone.run.resumption import (
     refuse_other_variants,
     resuming,
 )
-from loadstone.run.runner import Runner, disturbed_groups, published_of
+from loadstone.run.runner import Runner, disturbed_groups, overdue_statements, published_of
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import listing, plural
 
@@ -227,6 +227,7 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
     runner = Runner(
         planned.plan, due.cells, planned.benchmark, planned.variants, claim, listener,
         earlier.users if earlier else (), disturbed,
+        overdue_statements(earlier) if earlier else {},
     )  # fmt: skip
     start_ns = clock_ns()
     ended = Ended("failed")

@@ -4,9 +4,10 @@ A group decides on its measurements and their order (`interleaved_group.py`); an
 them on the stage's engines (`executor.py`).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from loadstone import _core
 from loadstone.benchmarks.base import Benchmark, StoredRelation
@@ -44,8 +45,10 @@ class Stage:
         listener: ProgressListener,
         conditions: Conditions,
         time: StudyTime,
+        overdue: Mapping[tuple[str, str], str] = MappingProxyType({}),
     ) -> None:
-        """`time`: a study's, which its stages share."""
+        """`time`: a study's, which its stages share; `overdue`: the statements that an earlier
+        session ended, by operation and variant."""
         self.operations = {item.name: item for item in benchmark.operations(plan.edition, rows)}
         self._plan = plan
         self._rows = rows
@@ -58,8 +61,9 @@ class Stage:
         everything = [item for items in relations_of.values() for item in items]
         self._answers = benchmark.answers(plan.edition, rows, relations(everything))
         self._executor = Executor(
-            plan, rows, self.operations, workers, relations_of, self._answers, recorder, listener
-        )
+            plan, rows, self.operations, workers, relations_of, self._answers, recorder, listener,
+            overdue,
+        )  # fmt: skip
         self._groups = 0
         self._one_session = benchmark.one_session
         self._tabled = benchmark.published().sampled_operations
