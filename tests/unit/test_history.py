@@ -12,7 +12,7 @@ from loadstone.commands import log as command
 from loadstone.errors import InputError
 from loadstone.record.model import Run
 from loadstone.report import history as text
-from loadstone.report import history_page
+from loadstone.report import history_page, terminal_history
 
 THRESHOLD = 0.05
 
@@ -144,3 +144,22 @@ def test_an_operation_that_no_trend_has_is_refused_with_the_one_meant(monkeypatc
     with pytest.raises(InputError, match="'min-scalr'") as refused:
         command.log(tmp_path, operations=["min-scalr"])
     assert refused.value.hint.startswith("did you mean min-scalar? they have ")
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_terminal_of_any_width_shows_every_name_and_figure(columns, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = of_factors(1, 1, 1.5)
+    terminal_history.show(found)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    one = trend(found)
+    (point,) = one.changes
+    shown = " ".join(line.strip() for line in lines)
+    for whole in (
+        *(each for reported in found.reported for each in text.record_row(reported)),
+        f"{one.operation} (10,000 tuples, {one.temperature}) on {one.variant}",
+        text.change(point),
+        text.sentence(found),
+    ):
+        assert whole in shown

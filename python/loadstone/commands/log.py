@@ -56,7 +56,10 @@ def log(
     if operations:
         found = _of_operations(found, operations)
     if form == "table" and out is None:
-        return _show(found)
+        from loadstone.report import terminal_history
+
+        terminal_history.show(found)
+        return 0
     mark = None
     if form == "html":
         from loadstone.report import history_page
@@ -117,25 +120,3 @@ def _read(
     if not records:
         raise InputError(f"there is no record in {folder}", hint="records end in .loadstone")
     return records, left_out
-
-
-def _show(found: "History") -> int:
-    """Print the records, and the trends that changed."""
-    from rich.table import Table
-
-    from loadstone.diagnostics import console, show_result
-    from loadstone.report import history as text
-
-    screen = console()
-    records = Table(*text.RECORDS, title="Records")
-    for reported in found.reported:
-        records.add_row(*text.record_row(reported))
-    screen.print(records)
-    changed = text.noteworthy(found)
-    if changed:
-        trends = Table(*text.TRENDS, title="Cells that changed, or lost a figure")
-        for trend in changed:
-            trends.add_row(*text.trend_row(trend))
-        screen.print(trends)
-    show_result(text.sentence(found))
-    return 0
