@@ -77,6 +77,19 @@ def test_a_failed_cell_does_not_pass(monkeypatch) -> None:
     assert "no regression" not in compared.comparisons[0][1].sentence()
 
 
+def test_a_cell_that_is_ended_after_the_change_is_a_regression_beyond_all_of_its_former_time(
+    monkeypatch,
+) -> None:
+    run = of_one_engine(calm_run(), 1.0)
+
+    def ended(limit_ns: int) -> Run:
+        changed = {"status": "censored", "samples": (), "longer_than_ns": limit_ns}
+        return altered(run, lambda result: replace(result, **changed), variant=PAIR[1])
+
+    assert code(monkeypatch, ended(10**9)) == 1
+    assert code(monkeypatch, ended(900_000)) == 6
+
+
 def test_a_change_to_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="the same"):
         ab._planned("sqlite", " sqlite", {}, None, 0.05)

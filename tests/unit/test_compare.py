@@ -12,10 +12,10 @@ from report_fixture import AA_CONTROL, FEW, HOSTILE, POSTGRESQL, make_run
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.compare.sides import matches
 from loadstone.errors import InputError
-from loadstone.record.model import CellResult, Term
+from loadstone.record.model import CellResult, Condition, Term
 from loadstone.report.comparison.formats import FORMATS, write
 from loadstone.report.comparison.json import render
-from loadstone.report.comparison.wording import remainders
+from loadstone.report.comparison.wording import HEADINGS, cells, remainders
 from loadstone.text.parsing import share
 
 
@@ -325,3 +325,59 @@ def test_a_variant_may_be_called_by_its_engine_where_the_record_has_one():
         matches(run, None, ("postgresql", POSTGRESQL))
     with pytest.raises(InputError, match="record B has no variant 'fixed'"):
         matches(run, run, ("sqlite", "fixed"))
+
+
+def ended(limit_ns: int, **changed):
+    """Makes a result one that was ended after so long."""
+    return lambda result: replace(
+        result, status="censored", reason="> x", samples=(), longer_than_ns=limit_ns, **changed
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "limit_ns", "outcome"),
+    [
+        (calm_run(1), 10**9, "regression"),
+        (calm_run(1), 1_100_000, "regression"),
+        (calm_run(1), 1_020_000, "invalid"),  # by no more than the threshold
+        (calm_run(1), 900_000, "invalid"),
+        (calm_run(1, samples=5), 10**9, "nothing compared"),  # too few for an interval
+    ],
+)
+def test_what_was_ended_beyond_all_of_its_former_time_is_slower(before, limit_ns, outcome):
+    found = compare(before, altered(calm_run(2), ended(limit_ns)), variants=SQLITE)
+    assert found.outcome == outcome
+    slower = [pair for pair in found.pairs if pair.verdict == "slower"]
+    assert [pair.operation for pair in slower] == (
+        ["min-scalar"] if outcome == "regression" else []
+    )
+    assert all(cell.owed for cell in found.unlike)
+    for pair in slower:
+        assert pair.bounded and pair.ratio.high is None and pair.ratio.low < limit_ns / 1e6
+        shown = dict(zip(HEADINGS, cells(pair), strict=True))
+        assert shown["B"].startswith("> ") and shown["95 % interval"].startswith("> ")
+
+
+def test_an_input_that_took_as_long_before_is_not_slower():
+    def one_long(result):
+        return replace(result, samples=tuple(
+            replace(s, elapsed_ns=s.elapsed_ns * (9 if s.variation == 0 else 1))
+            for s in result.samples))  # fmt: skip
+
+    before = altered(calm_run(1), one_long)
+    after = altered(calm_run(2), ended(8_000_000))
+    assert compare(before, after, variants=SQLITE).outcome == "invalid"
+    assert compare(calm_run(1), after, variants=SQLITE).outcome == "regression"
+
+
+def test_what_was_ended_while_others_had_the_machine_is_slower_only_beyond_that():
+    busy = Condition(stolen_share=0.0, foreign_share=0.9, speed_drift=0.0, speed_probe_ns=400_000.0)
+    before = calm_run(1)
+    for limit_ns, outcome in ((10_000_000, "invalid"), (20_000_000, "regression")):
+        after = altered(calm_run(2), ended(limit_ns, condition=busy))
+        assert compare(before, after, variants=SQLITE).outcome == outcome
+
+
+def test_what_was_ended_is_slower_on_equal_terms_and_for_the_same_text_only():
+    after = altered(calm_run(2), ended(10**9))
+    assert compare(calm_run(1), with_term(after, "durability", "none")).outcome != "regression"

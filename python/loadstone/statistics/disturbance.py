@@ -61,6 +61,16 @@ def disturbance(
     return Disturbance(worked if reported else None, min(low, 1.0), max(high, 1.0))
 
 
+def bound_left(condition: Condition | None) -> float:
+    """The share of a lower bound, the time after which a statement was ended, that it would have
+    taken alone: nobody counted its own work, so all that others had is taken for its own loss."""
+    if condition is None:
+        return 1.0
+    others = (condition.foreign_share or 0.0) + (condition.stolen_share or 0.0)
+    drift = max(condition.speed_drift or 0.0, 0.0)
+    return max(1 - others, 0.0) / (1 + CROWDED * others) / (1 + drift)
+
+
 def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) -> Estimate:
     """A time's interval, widened by the disturbance. Samples too few for an interval span one all
     the same: from the smallest to the largest."""

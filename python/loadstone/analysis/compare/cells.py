@@ -4,13 +4,16 @@ verdict.
 Like cells have the same operation and text, scale, temperature as proved, and expected answers;
 both were measured, right and within the limits. Equal repetitions have the same ordinal and
 variation. Within a record they were measured in the same round, so that pairing cancels drift and
-differences between variations; between two records it cancels only the latter.
+differences between variations; between two records it cancels only the latter. What was measured in
+A and ended at the time limit in B is a pair, too, where the limit lies beyond all of A.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 from loadstone._core import interval_of_median
+from loadstone.analysis.compare.bounded import bounded_ratio
 from loadstone.analysis.compare.sides import Match, Side
 from loadstone.analysis.compare.terms import REFUSED, TermComparison
 from loadstone.analysis.compare.unjudged import beyond
@@ -36,7 +39,8 @@ Place = tuple[str, int, str]
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two like cells. `ratio` is B over A, of `pairs` equal repetitions; `a_ns` and `b_ns` are
-    medians of the elapsed time over all `samples` whose variation both sides ran."""
+    medians of the elapsed time over all `samples` whose variation both sides ran. `bounded`: B's
+    statement was ended, and B's time and the ratio are only known to be larger."""
 
     operation: str
     rows: int
@@ -47,6 +51,7 @@ class Pair:
     ratio: Estimate
     verdict: str
     pairs: int
+    bounded: bool = False
 
     @property
     def has_interval(self) -> bool:
@@ -57,7 +62,7 @@ class Pair:
     def shown_ratio(self) -> float:
         """B over A of pairs. Below six pairs that ratio may contradict the medians beside it: then
         it is their quotient."""
-        if self.has_interval:
+        if self.has_interval or self.bounded:
             return self.ratio.value
         return self.b_ns.value / max(self.a_ns.value, 1.0)
 
@@ -112,7 +117,13 @@ def pair_cells(
             unlike.append(Unlike(*place, reason, owed=False))
             continue
         a, b = results_a.get(place), results_b.get(place)
-        reason = _unfit(a, b) or refused or _other_text(match, place)
+        other = refused or _other_text(match, place)
+        if not other and a is not None and b is not None and not beyond(match.a.run, a):
+            ended = _ended(a, b, speeds, threshold)
+            if ended is not None:
+                pairs.append(ended)
+                continue
+        reason = _unfit(a, b) or other
         if a is None or b is None or reason:
             lost = a is not None and a.status in (*ENDED, "invalid")
             fails = b is not None and b.status in ENDED
@@ -132,6 +143,24 @@ def pair_cells(
                 verdict = UNDECIDED
             pairs.append(_pair(a, b, speeds, ratio, verdict))
     return tuple(pairs), tuple(unlike)
+
+
+def _ended(
+    a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], threshold: float
+) -> Pair | None:
+    """The pair of a cell that B's time limit ended, where that is certainly slower; else None."""
+    least = bounded_ratio(a, b, speeds)
+    if least is None or judge(Estimate(least.value, least.low, inf), threshold) != SLOWER:
+        return None
+    shown = _pair(a, a, (speeds[0], speeds[0]), least, SLOWER)
+    limit = float(b.longer_than_ns or 0)
+    return replace(
+        shown,
+        samples=(len(a.samples), 0),
+        b_ns=Estimate(limit, limit),
+        pairs=0,
+        bounded=True,
+    )
 
 
 def _planned(side: Side) -> Mapping[Place, Cell]:

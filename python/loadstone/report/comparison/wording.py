@@ -46,15 +46,22 @@ def cells(pair: Pair) -> tuple[str, ...]:
         number(pair.rows),
         pair.temperature,
         duration(pair.a_ns.value),
-        duration(pair.b_ns.value),
-        digits(pair.shown_ratio),
+        more_than(pair) + duration(pair.b_ns.value),
+        more_than(pair) + digits(pair.shown_ratio),
         bounds(pair.ratio),
         pair.verdict,
     )
 
 
+def more_than(pair: Pair) -> str:
+    """The sign before B's time, and before the ratio, where only a lower bound is known."""
+    return "> " if pair.bounded else ""
+
+
 def bounds(ratio: Estimate) -> str:
-    """A ratio's interval, or why there is none."""
+    """A ratio's interval, its lower bound alone, or why there is none."""
+    if ratio.low is not None and ratio.high is None:
+        return f"> {digits(ratio.low)}"
     if ratio.low is None or ratio.high is None:
         return "too few samples"
     return f"{digits(ratio.low)} … {digits(ratio.high)}"
