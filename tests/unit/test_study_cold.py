@@ -3,11 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+from findings_fixture import found_by
 from rich.table import Table
 from study_fixture import plan, record
 from test_study_map import cells, found
 
 from loadstone import registry
+from loadstone.analysis.findings import studied
 from loadstone.record.model import ColdEvidence, Run
 from loadstone.report.study_words import UNKNOWN, cell
 from loadstone.report.terminal_study import study_summary
@@ -48,6 +50,15 @@ def test_a_cold_study_shows_what_a_warm_one_does_and_says_that_it_is_cold() -> N
     assert "10,000 tuples, cold" in markdown
     drawn = [one for one in study_summary(run, Path("r.loadstone"), None) if isinstance(one, Table)]
     assert str(drawn[0].title) == "Effect of each switch: 10,000 tuples, cold"
+
+
+def test_the_switch_of_a_cold_study_is_found_as_that_of_a_warm_one() -> None:
+    warm, cold = (list(found_by(studied.find, run)) for run in (record(), cold_record()))
+    assert [(one.operation, one.grade) for one in cold] == [
+        (one.operation, one.grade) for one in warm
+    ]
+    assert {one.temperature for one in cold} == {"cold"}
+    assert all(key.endswith("|cold") for one in cold for key in one.cells)
 
 
 def test_a_combination_that_was_not_shown_to_be_cold_has_no_effect() -> None:

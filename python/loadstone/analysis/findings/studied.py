@@ -25,7 +25,6 @@ from loadstone.analysis.findings.spent import waiting_ns
 from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, study_map
 from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.study_terms import OtherTerm, StudyTerms, study_terms
-from loadstone.plan.study import Study
 from loadstone.record.model import CellResult
 from loadstone.statistics.paired_part import part_of_difference
 from loadstone.text.numbers import times
@@ -58,7 +57,7 @@ def _finding(
     effect: SwitchEffect,
     reported: StudyTerms,
 ) -> Finding | None:
-    cells = _cells(found.study, operation, effect)
+    cells = _cells(found, operation, effect)
     pair = [results[key] for key in cells if key in results]
     if len(pair) < 2 or not all(map(in_order, pair)) or effect.alone is None:
         return None
@@ -92,12 +91,13 @@ def _finding(
     )
 
 
-def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> tuple[str, str]:
+def _cells(found: StudyMap, operation: StudiedOperation, effect: SwitchEffect) -> tuple[str, str]:
     """The base, and the switch alone: of a group that was opened a combination that the plan does
     not list."""
-    combinations = all_combinations(study, operation.decisions)
+    combinations = all_combinations(found.study, operation.decisions)
     alone = next(each.variant for each in combinations if each.flipped == (effect.switch.key,))
-    keys = [f"{operation.name}|{name}|{operation.rows}|warm" for name in (study.base, alone)]
+    place = f"{operation.rows}|{found.temperature}"
+    keys = [f"{operation.name}|{name}|{place}" for name in (found.study.base, alone)]
     return keys[0], keys[1]
 
 
