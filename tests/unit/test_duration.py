@@ -7,6 +7,7 @@ import pytest
 
 from loadstone.clients.rust.embedded import SqliteClient
 from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.engines.system import SYNC_S
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
 from loadstone.run.planned import Planned, describe, plan_from
@@ -98,6 +99,23 @@ def test_variants_that_take_longer_for_a_tuple_are_announced_so() -> None:
         for profile in ("", "?profile=idm-dac")
     )
     assert slow > 2 * fast
+
+
+def test_a_trial_takes_as_long_as_the_syncs_of_its_commits() -> None:
+    """RVM's are 4,000 transactions, and a commit of LMDB syncs twice."""
+    own: dict[str, Any] = {"benchmark": "rvm", "rows": ()}
+    for engine, syncs in (("sqlite", 1), ("lmdb", 2)):
+        durable, loose = (
+            planned(**own, operations=("tpca-random",), on=(f"{engine}{durability}",))
+            for durability in ("", "?durability=none")
+        )
+        passes = 5 * (1 + durable.plan.warm_up)
+        waited_s = durable.seconds() - loose.seconds()
+        assert waited_s == pytest.approx(passes * 4_000 * syncs * SYNC_S)
+    audit = planned(**own, operations=("tpca-audit",))
+    assert audit.seconds() < durable.seconds() - 4_000 * SYNC_S
+    memory = planned(**own, operations=("tpca-random",), on=("memory",))
+    assert memory.seconds() < loose.seconds() + 1.0
 
 
 def test_a_resumed_run_takes_no_longer_than_its_missing_cells() -> None:

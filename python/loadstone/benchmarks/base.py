@@ -193,6 +193,12 @@ class Benchmark(ABC):
         del operation
         return 1
 
+    def commits(self, operation: Operation) -> int:
+        """The number of commits that one execution makes one after another, where it is more than
+        one transaction: for the same estimate."""
+        del operation
+        return 0
+
     @abstractmethod
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:
         """All operations at a scale, in the paper's order. Names are unique."""

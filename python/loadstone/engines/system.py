@@ -29,6 +29,9 @@ ON_BTRFS = ("one-disk", "mirrored", "mirrored-shared")
 """The values of `volume` with that file system. Its direct reads into memory that was not touched
 before go through the cache (seen on Linux 6.18), so that they would not be what they are called."""
 
+SYNC_S = 0.3e-3
+"""About how long a device takes to say that a small write is durable: a virtual disk over solid
+state, on Linux 6.18, took 0.1 to 0.2 ms, and up to 7 beside other writers."""
 
 TABLES, READ_ONLY = "tables", "as they stand, opened to be read only"
 """A term of an engine that reads a user's own tables, and what it reads back then."""
@@ -72,6 +75,8 @@ class System(ABC):
     seconds: for the same estimate."""
     statement_s: ClassVar[float] = 0.0
     """About how much longer than theirs one statement takes, however few its tuples."""
+    syncs: ClassVar[int] = 1
+    """The number of waits for the device that one durable commit takes."""
     distribution: ClassVar[str] = ""
     """The package of Python that brings the engine whole, so that a worker can have another
     release of it: `duckdb@1.4.0`. Empty where there is none."""
@@ -103,6 +108,12 @@ class System(ABC):
         estimate."""
         del variant
         return 1.0
+
+    @classmethod
+    def commit_s(cls, variant: "Variant") -> float:
+        """About how long a commit waits for the device, in seconds: for the same estimate."""
+        durable = "durability" in cls.tactics() and cls.tactic_of(variant, "durability") != "none"
+        return cls.syncs * SYNC_S if durable else 0.0
 
     @property
     def second_disk(self) -> Path | None:

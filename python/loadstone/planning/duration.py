@@ -10,6 +10,7 @@ Not in it: measuring disturbed cells again, which a quiet machine does not need.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
@@ -37,6 +38,19 @@ STUDY_TUPLE_S = 50e-6
 REPEATED_SHARE = 0.5
 """Of the time that undecided cells may take."""
 
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """A variant's own part in an estimate."""
+
+    tuples: float = 1.0
+    """About how many times as long as usual it takes for a tuple."""
+    commit_s: float = 0.0
+    """About how long one of its commits waits for the device."""
+
+
+USUAL = Pace()
+
 Operations = Mapping[tuple[int, str], Operation]
 """By the number of tuples, and the name."""
 
@@ -46,10 +60,10 @@ def seconds_estimated(
     benchmark: Benchmark,
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell] | None = None,
-    paces: Mapping[str, float] | None = None,
+    paces: Mapping[str, Pace] | None = None,
 ) -> float:
-    """A rough estimate for these cells, or all; `engines`, and the `paces` of those that are slower
-    than usual, by variant."""
+    """A rough estimate for these cells, or all; `engines`, and the `paces` of those that are not
+    the usual one, by variant."""
     if plan.study is not None:
         return STUDY_S + sum(rows * STUDY_TUPLE_S for rows in plan.rows) + plan.within_s
     own = [cell for cell in (plan.cells if cells is None else cells) if not cell.gap]
@@ -112,7 +126,7 @@ def _samples_s(
     operations: Operations,
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell],
-    paces: Mapping[str, float],
+    paces: Mapping[str, Pace],
 ) -> float:
     total_s = 0.0
     reopened: dict[tuple[int, str], int] = {}
@@ -123,8 +137,10 @@ def _samples_s(
         operation = operations[cell.rows, cell.operation]
         engine = engines[cell.variant]
         calls_s = benchmark.calls(operation) * engine.calls_s.get(benchmark.name, 0.0)
-        tuples_s = cell.rows * benchmark.tuple_s * paces.get(cell.variant, 1.0)
-        once_s = SAMPLE_S + engine.statement_s + tuples_s + calls_s
+        pace = paces.get(cell.variant, USUAL)
+        tuples_s = cell.rows * benchmark.tuple_s * pace.tuples
+        commits_s = benchmark.commits(operation) * pace.commit_s
+        once_s = SAMPLE_S + engine.statement_s + tuples_s + calls_s + commits_s
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
             # Operations that are measured in the same rounds are cold one after the other.

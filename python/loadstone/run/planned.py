@@ -21,7 +21,7 @@ from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, differ_in_one_tactic, parse_variant
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only
-from loadstone.planning.duration import budget_seconds, has_budget, seconds_estimated
+from loadstone.planning.duration import Pace, budget_seconds, has_budget, seconds_estimated
 from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN
@@ -58,7 +58,10 @@ class Planned:
     def seconds(self, cells: Sequence[Cell] | None = None) -> float:
         """About how long it takes, or these of its cells."""
         engines = {name: engine for name, (_, engine) in self.variants.items()}
-        paces = {name: engine.pace(variant) for name, (variant, engine) in self.variants.items()}
+        paces = {
+            name: Pace(engine.pace(variant), engine.commit_s(variant))
+            for name, (variant, engine) in self.variants.items()
+        }
         return seconds_estimated(self.plan, self.benchmark, engines, cells, paces)
 
 

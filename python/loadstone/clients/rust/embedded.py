@@ -256,6 +256,7 @@ class LmdbClient(RustClient):
     on the ladder's rungs."""
 
     name: ClassVar[str] = "lmdb"
+    syncs: ClassVar[int] = 2
     file: ClassVar[str] = "program.lmdb"
     lock_file: ClassVar[str] = "-lock"
     capabilities: ClassVar[Capabilities] = capabilities("lmdb", of_client("lmdb"))
