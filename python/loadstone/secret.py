@@ -16,6 +16,9 @@ from loadstone.errors import InputError
 
 STARS = "***"
 
+OF_ENVIRONMENT = ("PGPASSWORD", "MYSQL_PWD")
+"""The variables that hold a password of a server."""
+
 HANDED_ON = "LOADSTONE_TYPED"
 """The variable with the descriptor from which a restarted process reads the original input."""
 
@@ -110,9 +113,9 @@ def shown(text: str) -> str:
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """All forms in which the secrets of an address, or that of the environment, may occur; the
+    """All forms in which the secrets of an address, or those of the environment, may occur; the
     longest first, since one may contain another."""
-    found = {*split(text)[1], os.environ.get("PGPASSWORD", "")}
+    found = {*split(text)[1], *(os.environ.get(name, "") for name in OF_ENVIRONMENT)}
     return tuple(sorted(_forms(found), key=len, reverse=True))
 
 
@@ -182,7 +185,7 @@ def at_the_door(warn: Callable[[str], None]) -> None:
         return
     warn(
         "a password on a command line can be read by other users of this machine until the program"
-        " has hidden it: better set PGPASSWORD, or keep it in ~/.pgpass"
+        " has hidden it: better set PGPASSWORD or MYSQL_PWD, or keep it in ~/.pgpass"
     )
     whole = sys.orig_argv
     sys.argv[1:] = clean

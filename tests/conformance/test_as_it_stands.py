@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from engine_kinds import MARIADB, MARIADB_MISSING
 from user_server import user_server
 
 from loadstone.engines.base import Engine
@@ -41,10 +42,20 @@ OF_POSTGRESQL = (
     # The first sets back what makes a session read only, the second is asked after that.
     "SELECT n FROM sneaky", "SELECT n FROM sneaky", "SELECT writes()",
 )  # fmt: skip
+OF_MARIADB = (
+    "CREATE DATABASE ours", "TRUNCATE customers", "SELECT writes()", "CALL sneaks()",
+    "/*!CALL sneaks()*/", "/* a */ CALL sneaks()", "RENAME TABLE customers TO ours",
+    "COMMIT", "SET SESSION TRANSACTION READ WRITE", "START TRANSACTION READ WRITE",
+    "ANALYZE TABLE customers", "OPTIMIZE TABLE customers", "LOCK TABLES customers WRITE",
+    "EXPLAIN SELECT writes()", "SELECT NEXTVAL(ticket)", "SELECT 1; DELETE FROM customers",
+    "SELECT id FROM customers INTO OUTFILE '/tmp/never'", "GRANT ALL ON app.* TO bob@localhost",
+    "SELECT * FROM (SELECT writes()) x", "WITH x AS (SELECT writes() AS n) SELECT n FROM x",
+    "PREPARE p FROM 'DELETE FROM customers'", "EXECUTE p",
+)  # fmt: skip
 
 WITHOUT_EFFECT = (
     "SET transaction_read_only TO off", "CHECKPOINT", "ANALYZE", "VACUUM ANALYZE customers",
-    "REINDEX", "VACUUM customers", "SELECT n FROM sneaky",
+    "REINDEX", "VACUUM customers", "SELECT n FROM sneaky", "EXPLAIN SELECT writes()",
 )  # fmt: skip
 SNEAKS = """
 CREATE FUNCTION sneaks() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
@@ -124,17 +135,39 @@ def of_postgresql(place: Path) -> Iterator[Theirs]:
         assert server.fingerprint() == before
 
 
+def of_mariadb(place: Path) -> Iterator[Theirs]:
+    pytest.importorskip("pymysql")
+    if MARIADB_MISSING:
+        pytest.skip(MARIADB_MISSING)
+    from user_mariadb import user_mariadb
+
+    with user_mariadb() as server:
+        server.asked(
+            "USE app", "DROP TABLE customers", MAKING, FILLING, "CREATE SEQUENCE ticket",
+            "SET GLOBAL log_bin_trust_function_creators = ON",
+            "CREATE FUNCTION writes() RETURNS int MODIFIES SQL DATA BEGIN"
+            " DELETE FROM customers; RETURN 1; END",
+            "CREATE PROCEDURE sneaks() MODIFIES SQL DATA BEGIN COMMIT;"
+            " SET SESSION TRANSACTION READ WRITE; DELETE FROM customers; COMMIT; END",
+        )  # fmt: skip
+        before = server.fingerprint()
+        (kind,) = MARIADB
+        yield Theirs(_engine(kind, server.url(), place), OF_MARIADB, server)
+        assert server.fingerprint() == before
+
+
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.fixture(params=["sqlite", "sqlite, wal", "duckdb", "postgresql"])
+@pytest.fixture(params=["sqlite", "sqlite, wal", "duckdb", "postgresql", "mariadb"])
 def theirs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Theirs]:
     made = {
         "sqlite": lambda: of_sqlite(tmp_path, "delete"),
         "sqlite, wal": lambda: of_sqlite(tmp_path, "wal"),
         "duckdb": lambda: of_duckdb(tmp_path),
         "postgresql": lambda: of_postgresql(tmp_path),
+        "mariadb": lambda: of_mariadb(tmp_path),
     }[request.param]()
     found = next(made)
     try:

@@ -1,8 +1,10 @@
 """MariaDB without a server: where its program is looked for, texts, plans, rows as LOAD DATA takes
 them, and what a reading of its variables means."""
 
+import datetime as dt
 import os
 import socket
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,15 +14,16 @@ from loadstone import registry
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.tactic import SENTENCES
 from loadstone.errors import EngineError, InputError, NotInstalledError
-from loadstone.plan.variant import Variant, parse_variant
+from loadstone.plan.variant import Variant, engine_of, is_users_server, parse_variant
 from loadstone.quel.translate import translate
 
 pytest.importorskip("pymysql", reason="MariaDB's driver is not installed")
 
 from loadstone.engines.mariadb import loading, own_settings, plans, switches
+from loadstone.engines.mariadb.address import private_address, user_address
 from loadstone.engines.mariadb.engine import MariadbEngine
 from loadstone.engines.mariadb.programs import VARIABLE, installed
-from loadstone.engines.mariadb.session import Session, errors
+from loadstone.engines.mariadb.session import Session
 
 SCHEMA = [Attribute("k", "int2"), Attribute("s", "char(52)")]
 
@@ -188,14 +191,62 @@ def test_what_a_run_depends_on_is_refused_without_asking_a_program(setting: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["mariadb://u:secret@h/d", "mariadb?cache=1000", "mariadb?parallelism=2"]
-)
+    "text",
+    [
+        "mariadb://u:secret@h/d?durability=none", "mysql://u:secret@h/d?page_size=4096",
+        "mysql://u:secret@/d", "mariadb://u:secret@h/d/e", "mariadb?cache=1000",
+        "mariadb?parallelism=2",
+    ],
+)  # fmt: skip
 def test_what_it_cannot_do_is_refused(text: str) -> None:
     variant = parse_variant(text, frozenset(MariadbEngine.tactics()))
     with pytest.raises(InputError) as caught:
         MariadbEngine.check(variant)
     assert caught.value.hint
     assert "secret" not in caught.value.message
+
+
+def test_a_url_is_read_and_its_secret_is_not_shown() -> None:
+    address = user_address(
+        "mysql://al%40ice:s%3Acret@[::1]:3307/app?ssl_verify_cert=on&ssl_ca=/c.pem"
+    )
+    assert address.place == "::1:3307/app"
+    parts = ("host", "port", "user", "password", "database", "ssl_verify_cert", "ssl_ca")
+    assert [address.parameters[part] for part in parts] == [
+        "::1", 3307, "al@ice", "s:cret", "app", True, "/c.pem",
+    ]  # fmt: skip
+    assert "cret" not in repr(address)
+    bare = user_address("mariadb://h")
+    assert (bare.parameters["port"], bare.parameters["database"]) == (3306, None)
+
+
+def test_a_variant_by_url_tells_which_of_the_two_was_named() -> None:
+    for scheme in ("mysql", "mariadb"):
+        variant = parse_variant(f"{scheme}://a:secret@h:1/d?join=hash", frozenset(("join",)))
+        assert (variant.engine, variant.name) == ("mariadb", f"{scheme}://h:1/d?join=hash")
+        assert is_users_server(variant.name)
+        assert engine_of(variant.name) == "mariadb"
+
+
+def test_rows_as_insert_takes_them() -> None:
+    batch = pa.record_batch(
+        {"i": pa.array([1, None]), "s": ["it's\\", "a\nb"], "t": [True, False],
+         "d": pa.array([dt.date(2024, 2, 29), None])}
+    )  # fmt: skip
+    letters, bounds = loading._values(batch)
+    lines = [bytes(letters[one:two]).decode() for one, two in pairwise(bounds)]
+    assert lines == ["(1,'it''s\\\\',1,'2024-02-29'),", "(NULL,'a\\nb',0,NULL),"]
+
+
+def test_a_plan_of_mysql_has_columns_of_its_own() -> None:
+    """As in the manual of MySQL 8.4, `EXPLAIN` of a look-up."""
+    row = (1, "SIMPLE", "t", None, "ref", "k", "k", "5", "const", 1, 100.0, "Using where")
+    plan = plans.written([row])
+    assert plan == (
+        "id=1 select_type=SIMPLE table=t type=ref key=k key_len=5 ref=const rows=1"
+        " Extra=Using where"
+    )
+    assert plans.access_paths(plan) == ["nonclustered"]
 
 
 def installation(home: Path) -> Path:
@@ -244,8 +295,9 @@ def test_a_program_that_is_missing_or_alone_is_reported(
 
 
 def test_no_server_is_an_error_without_a_socket_left_open(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="no server"), errors():
-        Session(tmp_path / "socket", keeps=False)
+    address = private_address(tmp_path / "socket")
+    with pytest.raises(EngineError, match="no server"), address.errors():
+        Session(address)
 
 
 def test_a_server_that_hangs_up_is_an_error(tmp_path: Path) -> None:
@@ -261,8 +313,9 @@ def test_a_server_that_hangs_up_is_an_error(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=hang_up)
         thread.start()
-        with pytest.raises(EngineError, match="mariadb: "), errors():
-            Session(place, keeps=False)
+        address = private_address(place)
+        with pytest.raises(EngineError, match="mariadb: "), address.errors():
+            Session(address)
         thread.join()
 
 

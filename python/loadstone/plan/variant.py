@@ -32,9 +32,9 @@ _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 FILE_SCHEMES = frozenset({"sqlite", "duckdb"})
 """Of URLs that name a file: no password stands in them."""
 
-ENGINES_OF_SCHEMES = {"postgres": "postgresql", "sc": "spark"}
+ENGINES_OF_SCHEMES = {"postgres": "postgresql", "sc": "spark", "mysql": "mariadb"}
 """The engine that a URL's scheme names, where it has another name."""
-_OTHER_KINDS = frozenset({"sc"})
+_OTHER_KINDS = frozenset({"sc", "mysql"})
 """Schemes that are another kind of place for the engine, which a variant's name must tell."""
 
 _PLAIN = "/:,._-~@*()"
@@ -199,7 +199,7 @@ def _parts(url: str) -> SplitResult:
     except ValueError:
         raise InputError(
             "cannot read host and port of the URL",
-            hint="write it as postgresql://USER@HOST:PORT/DATABASE",
+            hint=f"write it as {url.partition('://')[0]}://USER@HOST:PORT/DATABASE",
         ) from None
     if parts.scheme in FILE_SCHEMES:
         if parts.fragment or url.endswith("#"):
@@ -211,7 +211,7 @@ def _parts(url: str) -> SplitResult:
     if f":{secret.STARS}@" in url or f"={secret.STARS}" in url:
         raise InputError(
             f"{secret.STARS} in a URL stands for a password that was not shown",
-            hint="write the password in its place, or leave it out and set PGPASSWORD",
+            hint="write the password in its place, or leave it out and set PGPASSWORD or MYSQL_PWD",
         )
     userinfo = parts.netloc.rpartition("@")[0]
     if parts.fragment or any("@" in part for part in (userinfo, parts.path, parts.query)):

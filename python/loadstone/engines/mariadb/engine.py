@@ -1,35 +1,34 @@
-"""MariaDB with InnoDB: a private server, through PyMySQL.
+"""MariaDB with InnoDB: a private server, or the user's own by URL; through PyMySQL.
 
-The server's programs are those that are installed; there is no wheel of them. All our tables lie in
-one database of a server that is ours alone.
+A private server's programs are those that are installed; there is no wheel of them. All our tables
+lie in one database that we create; on a user's server it is marked.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import pymysql
-
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.mariadb import loading, own_settings, plans, switches
-from loadstone.engines.mariadb.probe import probe
-from loadstone.engines.mariadb.programs import Programs, built, installed, programs_of, version_of
-from loadstone.engines.mariadb.server import DATABASE, PrivateServer, end_orphan
-from loadstone.engines.mariadb.session import Row, Session, errors
+from loadstone.engines.mariadb.address import Address, private_address, user_address
+from loadstone.engines.mariadb.programs import Programs, programs_of
+from loadstone.engines.mariadb.server import DATABASE, PrivateServer
+from loadstone.engines.mariadb.session import Row, Session
 from loadstone.engines.mariadb.starting import started
+from loadstone.engines.mariadb.system import MariadbSystem
+from loadstone.engines.mariadb.users_database import MARK, UsersDatabase
 from loadstone.engines.setting import settings_of
-from loadstone.engines.system import Probe
-from loadstone.errors import EngineError, LoadstoneError, NotInstalledError, UnsupportedError
+from loadstone.engines.system import READ_ONLY, TABLES
+from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 from loadstone.plan.variant import SETTING
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from loadstone.plan.release import Release
     from loadstone.plan.variant import Variant
 
 _HASH_GAP = "InnoDB has B-trees only: no hash organisation and no hash index"
@@ -39,7 +38,7 @@ _NO_RELATION = (0, 0xFFFFFFFE)
 _ASKED_TWICE = "SELECT 'kept?'"
 
 
-class MariadbEngine(Engine):
+class MariadbEngine(MariadbSystem, Engine):
     """A heap is a table without a primary key, whose hidden row number InnoDB clusters by; a
     clustered relation is a table with one."""
 
@@ -58,73 +57,69 @@ class MariadbEngine(Engine):
         },
         tactics=switches.TACTICS,
     )
-    takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
-    start_s: ClassVar[float] = 0.3
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
         self._session: Session | None = None
-        self._server = PrivateServer(scratch, _programs(variant))
-        self._takes_back = False
-
-    @classmethod
-    def check(cls, variant: "Variant") -> None:
-        """As every system's; and there must be a server to start."""
-        super().check(variant)
-        programs_of(variant)
-
-    @classmethod
-    def check_release(cls, release: "Release") -> None:
-        """A folder with the server's program."""
-        if release.programs:
-            built(Path(release.programs))
+        self._server: PrivateServer | None = None
+        self._address: Address
+        self._entered = False
+        """Whether our database may be on the user's server."""
+        self._database = UsersDatabase.of(owner, variant.name)
+        if variant.url is None:
+            self._server = PrivateServer(scratch, _programs(variant))
+            self._address = private_address(self._server.socket)
         else:
-            super().check_release(release)
-
-    @classmethod
-    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Whether it may be set, and whether the server's program takes it."""
-        own_settings.check(programs_of(variant).server, name, value)
-
-    @classmethod
-    def versions(cls) -> Mapping[str, str]:
-        """The server that is installed, and the driver."""
-        try:
-            found = version_of(installed().server) or "does not run"
-        except NotInstalledError as error:
-            found = f"{error.message}: {error.hint}"
-        return {"mariadb": found, "pymysql": pymysql.VERSION_STRING}
-
-    @classmethod
-    def probe(cls, scratch: Path) -> Probe:
-        """A private server, up and down."""
-        return probe(scratch)
-
-    @classmethod
-    def abandon(cls, scratch: Path) -> Sequence[int]:
-        """End the server that a killed worker left; its data stays."""
-        return end_orphan(scratch)
+            self._address = user_address(variant.url)
 
     def start(self) -> None:
-        """Start the server, enter the database, set every tactic."""
+        """Start the server, or connect; enter the database; set every tactic."""
         self.check(self.variant)
         if self._session is not None and self._session.answers():
             return
         self._disconnect()
         tactics = self.asked(self.variant)
-        if not self._server.alive:
+        if self._server is not None and not self._server.alive:
             options = switches.of_start(tactics) | own_settings.of_start(settings_of(self.variant))
             self._server.launch(switches.of_data(tactics), options)
-        self._session = self._connected()
+        self._session = self._connected(first=True)
 
-    def _connected(self) -> Session:
+    def _connected(self, *, first: bool) -> Session:
+        """A session with its tactics; `first`: the one that makes our database on a user's server,
+        and holds it."""
         tactics = self.asked(self.variant)
-        session = started(self._server, keeps=tactics["statement"] == "prepared")
-        with errors("cannot set up the session"):
+        keeps = tactics["statement"] == "prepared"
+        if self._server is not None:
+            session = started(self._server, keeps=keeps)
+        else:
+            with self._errors(f"cannot connect to {self._address.place}"):
+                session = Session(self._address, keeps=keeps)
+        try:
+            with self._errors("cannot set up the session"):
+                self._set_up(session, tactics, first=first)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _set_up(self, session: Session, tactics: Mapping[str, str], *, first: bool) -> None:
+        if self.variant.url is not None:
+            own_settings.set_in(session, settings_of(self.variant))
+        # MySQL has no such setting; one that is named must be there.
+        if session.is_mariadb or "join" in dict(self.variant.tactics):
             for statement in switches.of_session(tactics):
                 session.ask(statement)
-        return session
+        if self.variant.url is None:
+            return
+        if self.as_it_stands:
+            session.refuse_writes()
+            return
+        session.queries_only_read = self.users_text
+        if first:
+            self._entered = True
+            self._database.enter(session)
+        else:
+            self._database.use(session)
 
     def _switch(self, before: "Variant") -> None:
         """In a new session where the server was started with nothing that differs."""
@@ -139,9 +134,9 @@ class MariadbEngine(Engine):
         self.start()
 
     def stop(self) -> Sequence[int]:
-        """Disconnect; shut the server down."""
+        """Disconnect; shut a private server down."""
         self._disconnect()
-        return self._server.stop()
+        return () if self._server is None else self._server.stop()
 
     def _disconnect(self) -> None:
         session, self._session = self._session, None
@@ -149,21 +144,45 @@ class MariadbEngine(Engine):
             session.close()
 
     def remove(self) -> None:
-        """Delete the server."""
+        """Delete the private server, or drop our database from the user's."""
+        if self._server is not None:
+            self._disconnect()
+            self._server.remove()
+        elif not self.as_it_stands:
+            self._drop_database()
         self._disconnect()
-        self._server.remove()
+
+    def _drop_database(self) -> None:
+        """Through a new session: one that was lost in a statement cannot be asked."""
+        self._disconnect()
+        try:
+            with self._errors(f"cannot connect to {self._address.place}"):
+                session = Session(self._address)
+        except LoadstoneError:
+            if self._entered or self.heir:
+                raise
+            # Never reached: it holds nothing of this run's, and `start` reported the error.
+            return
+        try:
+            with self._errors(f"cannot drop {self._database.name}"):
+                self._database.drop_own(session)
+        finally:
+            session.close()
+        self._entered = False
 
     def processes(self) -> Sequence[int]:
-        """The server, one process of many threads."""
-        return () if self._server.pid is None else (self._server.pid,)
+        """The private server, one process of many threads."""
+        pid = None if self._server is None else self._server.pid
+        return () if pid is None else (pid,)
 
     def terms(self) -> Mapping[str, str]:
         """Read back from the server's variables, its catalog and the session."""
         session = self._open()
-        with errors("cannot read the settings"):
+        with self._errors("cannot read the settings"):
             variables = {str(k): str(v) for k, v in session.ask("SHOW SESSION VARIABLES")}
             reported = {
-                "version": f"MariaDB {variables['version']}",
+                "version": f"{'MariaDB' if session.is_mariadb else 'MySQL'} {variables['version']}",
+                **({TABLES: READ_ONLY} if self.as_it_stands else {}),
                 **switches.read_terms(variables),
                 # A statement has one thread, and there is no setting that would give it more.
                 "parallelism": "1",
@@ -197,20 +216,23 @@ class MariadbEngine(Engine):
 
     def tables(self) -> Sequence[str]:
         """All tables of our database."""
-        with errors():
+        if self.as_it_stands:
+            return ()
+        with self._errors():
             rows = self._open().ask("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
-        return sorted(str(row[0]) for row in rows)
+        return sorted(name for row in rows if (name := str(row[0])) != MARK)
 
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
-        """CREATE TABLE, LOAD DATA in one transaction, then the secondary indexes."""
+        """CREATE TABLE, its rows in one transaction, then the secondary indexes."""
         if table.organisation == "hash":
             raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
         if self.tactic("index") == "none":
             table = replace(table, indexes=(), compound=())
         session = self._open()
-        with errors(f"cannot load {table.name}"):
+        folder = None if self._server is None else self._server.loading
+        with self._errors(f"cannot load {table.name}"):
             try:
-                count = loading.fill(session, table, rows, self._server.loading)
+                count = loading.fill(session, table, rows, folder)
                 loading.organise(session, table)
             except BaseException:
                 # Its rows alone would pass for the table, without its indexes.
@@ -219,11 +241,17 @@ class MariadbEngine(Engine):
         return count
 
     def settle(self, tables: Sequence[str]) -> None:
-        """ANALYZE each table; remove what no session sees any more; then write all back."""
+        """ANALYZE each table; on a server of our own remove what no session sees any more, and
+        write all back."""
         session = self._open()
-        with errors("cannot settle"):
+        if self.as_it_stands:
+            return
+        with self._errors("cannot settle"):
             for table in tables:
-                session.ask(f"ANALYZE TABLE {self.quote(table)}")
+                # Nobody's copy of a user's server has our tables' statistics to keep.
+                session.ask(f"ANALYZE NO_WRITE_TO_BINLOG TABLE {self.quote(table)}")
+            if self._server is None:
+                return
             self._purge(session)
             session.ask("SET GLOBAL innodb_log_checkpoint_now = ON")
 
@@ -231,8 +259,8 @@ class MariadbEngine(Engine):
         """Wait until the server's purge has removed all versions that no session sees, which it
         does by itself: in the next sample, otherwise."""
         del table
-        if changed:
-            with errors("cannot wait for the purge"):
+        if changed and self._server is not None:
+            with self._errors("cannot wait for the purge"):
                 self._purge(self._open())
 
     @staticmethod
@@ -241,36 +269,37 @@ class MariadbEngine(Engine):
 
     def run(self, statement: str) -> int:
         """Execute; autocommit makes it its own transaction."""
-        if self._takes_back and statement.lstrip()[:6].upper() == "CREATE":
+        session = self._open()
+        if session.takes_back and statement.lstrip()[:6].upper() == "CREATE":
             raise UnsupportedError(_DEFINED)
-        with errors():
-            return self._open().run(statement)
+        with self._errors():
+            return session.run(statement)
 
     def fetch(self, statement: str) -> list[Row]:
         """Every row as a tuple, in the server's text form."""
-        with errors():
+        with self._errors():
             return self._open().fetch(statement)
 
     def read(self, statement: str) -> Iterator[Row]:
         """One row after another, as the server sends them."""
-        with errors():
+        with self._errors():
             yield from self._open().streamed(statement)
 
     def interrupt(self) -> None:
         """KILL QUERY, in a session of its own."""
         session = self._session
         if session is not None:
-            with errors("cannot end a statement"):
+            with self._errors("cannot end a statement"):
                 session.interrupt()
 
     def ask_nothing(self) -> None:
         """A ping, which the server answers."""
-        with errors():
+        with self._errors():
             self._open().ping()
 
     def ask_constant(self) -> None:
         """EXECUTE, of which only the name is parsed."""
-        with errors():
+        with self._errors():
             self._open().ask_constant()
 
     def plan(self, statement: str, query: str) -> None:
@@ -278,31 +307,31 @@ class MariadbEngine(Engine):
         del query
         if self.tactic("statement") == "prepared":
             raise UnsupportedError("a prepared statement is not parsed anew")
-        with errors():
-            self._open().ask(f"EXPLAIN {plans.query_of(statement)}")
+        with self._errors():
+            self._open().explain(plans.query_of(statement))
 
     @contextmanager
     def taken_back(self) -> Iterator[None]:
         """BEGIN … ROLLBACK; a definition within would commit, and is refused."""
         session = self._open()
-        with errors():
+        with self._errors():
             session.ask("BEGIN")
-            self._takes_back = True
+            session.takes_back = True
             try:
                 yield
             finally:
-                self._takes_back = False
+                session.takes_back = False
                 session.ask("ROLLBACK")
 
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""
-        with errors():
+        with self._errors():
             self._open().ask(f"DROP TABLE IF EXISTS {self.quote(table)}")
 
     def explain(self, statement: str) -> str:
         """EXPLAIN, a line for each step; of what makes a relation, its query's."""
-        with errors():
-            return plans.written(self._open().ask(f"EXPLAIN {plans.query_of(statement)}"))
+        with self._errors():
+            return plans.written(self._open().explain(plans.query_of(statement)))
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """The key of each step that reaches a table, or that it has none."""
@@ -310,7 +339,11 @@ class MariadbEngine(Engine):
         return plans.access_paths(plan)
 
     def size_bytes(self) -> int:
-        """The files of our tables, each with its indexes."""
+        """The files of our tables, each with its indexes; on a user's server what it has counted;
+        of tables as they stand, the whole database."""
+        if self._server is None:
+            with self._errors("cannot read the size"):
+                return self._open().size_bytes()
         return sum(path.stat().st_size for path in self._relations())
 
     def relation_files(self) -> Sequence[Path]:
@@ -320,16 +353,22 @@ class MariadbEngine(Engine):
     def cached_bytes(self) -> int | None:
         """The buffer pool's pages of other spaces than the system's own: an opening reads the first
         page of each table's file. A few of them are of the server's own statistics."""
+        if self._server is None:
+            return None
         query = "SELECT space, @@innodb_page_size FROM information_schema.innodb_buffer_page_lru"
-        with errors("cannot count the pages in memory"):
+        with self._errors("cannot count the pages in memory"):
             pages = self._open().ask(query)
         return sum(int(size) for space, size in pages if space not in _NO_RELATION)
 
     def _relations(self) -> Sequence[Path]:
+        if self._server is None:
+            return ()
         return sorted((self._server.data / DATABASE).glob("*.ibd"))
 
     def not_data(self) -> Mapping[Path, str]:
         """The server's logs, and what each start makes anew."""
+        if self._server is None:
+            return super().not_data()
         data, home = self._server.data, self._server.home
         logs = sorted(data.glob("ib_logfile*")) + sorted(data.glob("aria_log*"))
         return {
@@ -349,11 +388,15 @@ class MariadbEngine(Engine):
     def another(self) -> Iterator[Engine]:
         """A connection of its own to the same server, hence a thread of its own there."""
         other = copy(self)
-        other._session = self._connected()  # noqa: SLF001 - an instance of this class
+        other._session = self._connected(first=False)  # noqa: SLF001 - an instance of this class
         try:
             yield other
         finally:
             other._disconnect()  # noqa: SLF001
+
+    def _errors(self, doing: str = "") -> AbstractContextManager[None]:
+        """Turn PyMySQL's errors into ours, without a secret."""
+        return self._address.errors(doing)
 
     def _open(self) -> Session:
         if self._session is None:

@@ -37,16 +37,20 @@ _REFUSED = (
 )  # fmt: skip
 """The beginnings of those on which a run depends, or that reach beyond it."""
 _SIZE = re.compile(r"([0-9]{1,12})([KMGTPE])", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _HELP_S_MAX = 30.0
 _END_OF_NAMES = "---"
 
 
-def check(server: Path, name: str, value: str) -> None:
+def check(server: Path | None, name: str, value: str) -> None:
     """Raise `InputError` for what is no setting of this server, one that a run must not change, or
-    a value that its program does not take."""
+    a value that its program does not take. What a server of the user's takes, None, is known when a
+    session begins there."""
     setting.check("mariadb", name, value, parts_max=1)
     if name.casefold().startswith(_REFUSED):
         raise setting.refused("mariadb", name, "a run depends on it, or it reaches beyond the run")
+    if server is None:
+        return
     known = _names(server)
     # The program takes the beginning of a name for the whole.
     if known and name not in known:
@@ -99,6 +103,14 @@ def _help(server: Path, *options: str) -> "subprocess.CompletedProcess[str] | No
 def of_start(settings: Mapping[str, str]) -> dict[str, str]:
     """The options that a server is started with."""
     return {name.replace("_", "-"): value for name, value in settings.items()}
+
+
+def set_in(session: Session, settings: Mapping[str, str]) -> None:
+    """Set them for a session alone. Raises PyMySQL's errors."""
+    for name, asked in settings.items():
+        value = _in_bytes(asked) or asked
+        number = _NUMBER.fullmatch(value)
+        session.ask(f"SET SESSION {name} = {value if number else session.text_literal(value)}")
 
 
 def read_back(session: Session, settings: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,10 @@ _FIELDS = ("id", "select_type", "table", "type", "key", "key_len", "ref", "rows"
 _COLUMNS = (
     "id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "Extra",
 )  # fmt: skip
+_COLUMNS_OF_MYSQL = (
+    "id", "select_type", "table", "partitions", "type", "possible_keys", "key", "key_len", "ref",
+    "rows", "filtered", "Extra",
+)  # fmt: skip
 _STEP = re.compile(r"\btable=(\S.*?) type=(\S+)(?: key=(.*?) key_len=| ref=| rows=|$)")
 _UNSEEN = ("const table", "optimized away")
 """Of a step that says what was read while planning, and not how."""
@@ -25,7 +29,11 @@ def query_of(statement: str) -> str:
 
 def written(rows: Sequence[Sequence[object]]) -> str:
     """The rows of EXPLAIN, each as one line of its fields; those without a value are left out."""
-    return "\n".join(_line(dict(zip(_COLUMNS, row, strict=True))) for row in rows)
+    return "\n".join(_line(dict(zip(_columns(row), row, strict=True))) for row in rows)
+
+
+def _columns(row: Sequence[object]) -> Sequence[str]:
+    return _COLUMNS if len(row) == len(_COLUMNS) else _COLUMNS_OF_MYSQL
 
 
 def _line(step: dict[str, object]) -> str:

@@ -1,6 +1,7 @@
-"""Sessions of a MariaDB server of ours through PyMySQL, and its errors as ours."""
+"""Sessions of a MariaDB server through PyMySQL: of ours, or of the user's."""
 
 import contextlib
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,37 +9,34 @@ from pathlib import Path
 from typing import Any
 
 import pymysql
-from pymysql.constants import CLIENT, CR, ER
+from pymysql.constants import CLIENT, CR
 from pymysql.cursors import SSCursor
 
-from loadstone.engines.mariadb.server import ACCOUNT, COLLATION, DATABASE
-from loadstone.errors import EngineError, UnsupportedError
+from loadstone.engines.mariadb.address import CONNECT_S_MAX, Address
+from loadstone.engines.mariadb.server import COLLATION
+from loadstone.errors import EngineError
 
-CONNECT_S_MAX = 10
-_CLOSED = "the session is closed"
-_LACKING = (ER.NOT_SUPPORTED_YET, ER.UNSUPPORTED_PS)
-_REFUSED = (ER.CON_COUNT_ERROR,)
+SQL_MODE = "ANSI_QUOTES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+"""Between double quotes is a name, as in standard SQL and on other engines; a value that does not
+fit is an error."""
+IDLE_S_MAX = 31_536_000
+"""A session that shows that a run lives must not be ended because it is silent."""
+_OF_USERS = (
+    f"SET SESSION sql_mode = '{SQL_MODE}'",
+    "SET SESSION time_zone = '+00:00'",
+    "SET SESSION default_storage_engine = InnoDB",
+    f"SET SESSION wait_timeout = {IDLE_S_MAX}",
+    "SET SESSION net_write_timeout = 3600",
+)
+"""Statements that make a session on a user's server like those on ours."""
+_COMMENTS = r"(?:\s+|--\s[^\n]*\n|#[^\n]*\n|/\*(?!!|M!).*?\*/)*"
+_QUERY = re.compile(
+    _COMMENTS + r"(?:\(|(?:SELECT|WITH|VALUES|TABLE|SHOW|DESCRIBE|EXPLAIN)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A procedure, which CALL begins, can end the transaction that only reads and begin another."""
 
 Row = tuple[Any, ...]
-
-
-@contextmanager
-def errors(doing: str = "") -> Iterator[None]:
-    """Turn PyMySQL's errors into ours."""
-    try:
-        yield
-    except pymysql.MySQLError as error:
-        raise _ours(error, doing) from None
-
-
-def _ours(error: pymysql.MySQLError, doing: str) -> EngineError | UnsupportedError:
-    code, text = (*error.args, "", "")[:2]
-    text = "; ".join(str(text or _CLOSED).strip().splitlines())
-    message = f"mariadb: {doing}: {text}" if doing else f"mariadb: {text}"
-    if code in _LACKING:
-        return UnsupportedError(message)
-    hint = "end other sessions of this server" if code in _REFUSED else ""
-    return EngineError(message, hint=hint)
 
 
 def _connected(place: Path) -> socket.socket:
@@ -60,25 +58,52 @@ def _connected(place: Path) -> socket.socket:
 class Session:
     """One connection, on which each statement is its own transaction."""
 
-    def __init__(self, place: Path, *, keeps: bool) -> None:
-        """`place` is the server's socket; `keeps`: each text is prepared once and then executed by
-        a name. Raises PyMySQL's errors."""
-        self._place = place
+    def __init__(self, address: Address, *, keeps: bool = False) -> None:
+        """`keeps`: each text is prepared once and then executed by a name. Raises PyMySQL's
+        errors."""
+        self._address = address
         self._keeps = keeps
         self._prepared: dict[str, str] = {}
         self._has_constant = False
+        self.only_reads = False
+        """Whether no statement may write: each is a query, in a transaction that only reads."""
+        self.queries_only_read = False
+        """Whether that holds of queries alone, outside of a transaction of ours."""
+        self.takes_back = False
+        """Whether a transaction of ours is open."""
         self._connection = pymysql.Connection(
-            user=ACCOUNT,
-            database=DATABASE,
+            **address.parameters,
             charset="utf8mb4",
-            collation=COLLATION,
             autocommit=True,
             defer_connect=True,
             # An update reports the tuples that it names, as on other engines, and not only those
             # that got another value.
             client_flag=CLIENT.FOUND_ROWS,
         )
-        self._connection.connect(_connected(place))
+        if address.socket is not None:
+            self._connection.connect(_connected(address.socket))
+        else:
+            self._connection.connect()
+        if self.is_mariadb:
+            self.ask(f"SET NAMES utf8mb4 COLLATE {COLLATION}")
+        for statement in () if address.socket is not None else _OF_USERS:
+            self.ask(statement)
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether the server says that it is MariaDB, and not another that speaks as it does."""
+        return "mariadb" in str(self._connection.server_version).casefold()
+
+    def refuse_writes(self) -> None:
+        """Make it one that only reads. Raises `EngineError` where the server does not say so."""
+        self.ask("SET SESSION TRANSACTION READ ONLY")
+        variables: dict[str, str] = dict(self.ask("SHOW SESSION VARIABLES LIKE '%read_only'"))
+        if "ON" not in (variables.get("tx_read_only"), variables.get("transaction_read_only")):
+            raise EngineError(
+                "mariadb: the server does not make the session one that only reads",
+                hint="name an account that may only read, and tables as they stand are safe",
+            )
+        self.only_reads = True
 
     def close(self) -> None:
         """End it."""
@@ -107,31 +132,63 @@ class Session:
     def run(self, statement: str) -> int:
         """Execute in the form that the tactic `statement` says. Returns the tuples that were
         changed, or found."""
-        with self._connection.cursor() as cursor:
+        with self._guarded(statement), self._connection.cursor() as cursor:
             return int(cursor.execute(self._form(statement)))
 
     def fetch(self, statement: str) -> list[Row]:
         """As `run`, with every row."""
-        with self._connection.cursor() as cursor:
+        with self._guarded(statement, query=True), self._connection.cursor() as cursor:
             cursor.execute(self._form(statement))
             return list(cursor.fetchall())
 
-    def ask(self, statement: str) -> list[Row]:
-        """A statement of our own, as a text in any case."""
+    def explain(self, query: str) -> list[Row]:
+        """The plan, for which a server may execute parts of the query."""
+        with self._guarded(query, query=True):
+            return self.ask(f"EXPLAIN {query}")
+
+    @contextmanager
+    def _guarded(self, statement: str, *, query: bool = False) -> Iterator[None]:
+        """In a user's database, the transaction of what must not write: the server refuses."""
+        alone = query and self.queries_only_read and not self.takes_back
+        if not (self.only_reads or alone):
+            yield
+            return
+        if self.only_reads and not _QUERY.match(statement):
+            raise EngineError(
+                f"mariadb: no query, and the tables are only read: {statement[:40]!r}",
+                hint="write a query: SELECT …",
+            )
+        self.ask("START TRANSACTION READ ONLY")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(pymysql.MySQLError):  # the session is lost: it has said so
+                self.ask("COMMIT")
+
+    def ask(self, statement: str, *values: str) -> list[Row]:
+        """A statement of our own, as a text in any case; `values` are in place of each %s."""
         with self._connection.cursor() as cursor:
-            cursor.execute(statement)
+            cursor.execute(statement, values or None)
             return list(cursor.fetchall())
 
-    def run_text(self, statement: str) -> int:
+    def run_text(self, statement: str | bytes) -> int:
         """As `ask`; returns the tuples that were changed."""
         with self._connection.cursor() as cursor:
             return int(cursor.execute(statement))
 
     def streamed(self, statement: str) -> Iterator[Row]:
         """Every row, as it comes."""
-        with self._connection.cursor(SSCursor) as cursor:
+        with self._guarded(statement, query=True), self._connection.cursor(SSCursor) as cursor:
             cursor.execute(statement)
             yield from cursor
+
+    def size_bytes(self) -> int:
+        """Tables and indexes of the session's database, as the server has counted them."""
+        query = (
+            "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables"
+            " WHERE table_schema = DATABASE()"
+        )
+        return int(self.ask(query)[0][0])
 
     def text_literal(self, text: str) -> str:
         """A text as it is written in a statement."""
@@ -140,18 +197,28 @@ class Session:
     def interrupt(self) -> None:
         """End the statement that another thread is in, by a session of its own: that statement and
         no later one, by the number that the server gave it."""
-        other = Session(self._place, keeps=False)
+        other = Session(self._address)
         try:
-            own = self._connection.thread_id()
-            query = (
-                "SELECT query_id, id FROM information_schema.processlist WHERE command = 'Query'"
-            )
-            running = [number for number, session in other.ask(query) if session == own]
-            for number in running:
+            for number in other.running_in(self._connection.thread_id()):
                 with contextlib.suppress(pymysql.MySQLError):  # it has just ended
-                    other.ask(f"KILL QUERY ID {number}")
+                    other.ask(f"KILL QUERY {number}")
         finally:
             other.close()
+
+    def running_in(self, session: int) -> list[str]:
+        """The statement that another session is in, as KILL QUERY names it. MySQL numbers none: it
+        can be asked for whatever the session is in by then."""
+        number = "CONCAT('ID ', query_id)" if self.is_mariadb else "id"
+        query = (
+            f"SELECT {number} FROM information_schema.processlist"  # noqa: S608 - our own words
+            f" WHERE command = 'Query' AND id = {session}"
+        )
+        return [str(row[0]) for row in self.ask(query)]
+
+    def end_other(self, session: int) -> None:
+        """End another session of the same account."""
+        with contextlib.suppress(pymysql.MySQLError):  # it has just ended
+            self.ask(f"KILL CONNECTION {session}")
 
     def _form(self, statement: str) -> str:
         if not self._keeps:

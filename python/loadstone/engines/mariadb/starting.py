@@ -2,6 +2,7 @@
 
 import pymysql
 
+from loadstone.engines.mariadb.address import private_address
 from loadstone.engines.mariadb.server import PrivateServer
 from loadstone.engines.mariadb.session import Session
 from loadstone.errors import EngineError
@@ -16,7 +17,7 @@ def started(server: PrivateServer, *, keeps: bool) -> Session:
     refused = "never tried"
     for _ in range(_TRIES_MAX):
         try:
-            return Session(server.socket, keeps=keeps)
+            return Session(private_address(server.socket), keeps=keeps)
         except pymysql.MySQLError as error:
             refused = str(error.args[-1] if error.args else error)
         if server.ended_within(_LOOK_AGAIN_S):

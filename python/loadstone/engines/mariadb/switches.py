@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
+from loadstone.engines.mariadb.session import SQL_MODE
 from loadstone.engines.private_server import SESSIONS_MAX
 from loadstone.engines.tactic import beside
 
 TACTICS = beside(__file__)
-SQL_MODE = "ANSI_QUOTES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
-"""Between double quotes is a name, as in standard SQL and on other engines; a value that does not
-fit is an error."""
 OF_DATA = ("page_size",)
 """Tactics that a data folder is made with."""
 OF_SESSION = ("join", "statement", "index")
 """Tactics that a server need not be started anew for."""
+OF_OUR_SERVER = ("disk", "doublewrite", "adaptive_hash", "page_size")
+OF_SERVER = ("durability", "cache", *OF_OUR_SERVER)
+"""Tactics of a server's start: a user's has its own."""
 
 _JOIN = {"auto": "2", "nested-loops": "0", "hash": "4"}
 """`join_cache_level`: at 2, a block of one relation's tuples waits in a buffer for each pass over
@@ -97,7 +98,9 @@ def _disk(variables: Mapping[str, str]) -> str:
 
 
 def _join(variables: Mapping[str, str]) -> str:
-    level = variables.get("join_cache_level", "unknown")
+    level = variables.get("join_cache_level")
+    if level is None:
+        return "unknown"  # MySQL has none
     return {value: word for word, value in _JOIN.items()}.get(level, f"join_cache_level={level}")
 
 
