@@ -42,10 +42,21 @@ def _mariadb() -> tuple[tuple[type[Engine], ...], str]:
     return (MariadbEngine,), ""
 
 
+def _turso() -> tuple[tuple[type[Engine], ...], str]:
+    """Turso's engine where its extra is installed; else nothing, and the reason."""
+    try:
+        from loadstone.engines.turso.engine import TursoEngine
+    except ModuleNotFoundError as error:
+        return (), f"Turso is not installed: {error}"
+    return (TursoEngine,), ""
+
+
 MARIADB, MARIADB_MISSING = _mariadb()
 """No wheel brings its server, so it is among the engines only where one is installed."""
+TURSO, TURSO_MISSING = _turso()
 ENGINES: dict[str, type[Engine]] = {
-    kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine, LodeEngine, *MARIADB)
+    kind.name: kind
+    for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine, LodeEngine, *MARIADB, *TURSO)
 }
 """Those that start within a second or two: all files of the suite try them."""
 EVERY_ENGINE: dict[str, type[Engine]] = ENGINES | {SparkEngine.name: SparkEngine}

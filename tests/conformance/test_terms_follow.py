@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from engine_kinds import MARIADB, MakeEngine
+from engine_kinds import MARIADB, TURSO, MakeEngine
 from test_clients import DEFAULTS, PARTS, build, loaded_client
 
 from loadstone.engines.system import System
@@ -46,6 +46,14 @@ if MARIADB:
         ("SET GLOBAL innodb_adaptive_hash_index = ON", "adaptive_hash", "on"),
         ("SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE", "isolation", "serializable"),
     )  # fmt: skip
+if TURSO:
+    BEHIND["turso"] = (
+        ("PRAGMA synchronous = OFF", "durability", "none"),
+        ("PRAGMA synchronous = NORMAL", "durability", "synchronous=NORMAL"),
+        ("PRAGMA cache_size = -2048", "cache", str(2048 * 1024)),
+        ("PRAGMA cache_size = 500", "cache", str(500 * 4096)),
+        ("PRAGMA journal_mode = mvcc", "isolation", "journal_mode=mvcc"),
+    )
 
 
 @pytest.mark.parametrize(

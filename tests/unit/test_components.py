@@ -12,6 +12,7 @@ from loadstone.plan.budget_words import UNCLASSIFIED
 
 FILES = sorted(Path(components.__file__).parent.glob("**/components.toml"))
 APSW = "__init__.cpython-311-x86_64-linux-gnu.so"
+TURSO = "_turso.abi3.so"
 DUCKDB = "_duckdb.cpython-311-x86_64-linux-gnu.so"
 KNOWN = [
     ("sqlite", APSW, "sqlite3VdbeExec", "executor"),
@@ -47,6 +48,14 @@ KNOWN = [
     ("mariadb", "mariadbd", "Protocol_text::store_long(long long)", "client protocol"),
     ("mariadb", "mariadbd", "JOIN::optimize_inner()", "parse and plan"),
     ("mariadb", "mariadbd", "sub_select(JOIN*, JOIN_TAB*, bool)", "executor"),
+    ("turso", TURSO, "turso_core::storage::btree::BTreeCursor::get_next_record", "access method"),
+    ("turso", TURSO, "<turso_core::storage::wal::WalFile as W>::append_frame", "log"),
+    ("turso", TURSO, "turso_core::vdbe::execute::op_column", "executor"),
+    ("turso", TURSO, "turso_core::vdbe::sorter::Sorter::next", "sort"),
+    ("turso", TURSO, "turso_core::vdbe::hash_table::HashTable::probe", "hash"),
+    ("turso", TURSO, "turso_core::translate::optimizer::optimize_plan", "parse and plan"),
+    ("turso", TURSO, "turso_core::storage::pager::Pager::read_page", "buffer manager"),
+    ("turso", TURSO, "turso_core::types::compare_records", "records"),
     ("lode", "_core.abi3.so", "lode::heap::Heap::scan", "access method"),
     ("lode", "_core.abi3.so", "_mi_page_malloc_zero", "memory allocation"),
     ("lode", "_core.abi3.so", "lode::log::runs::difference", "log"),

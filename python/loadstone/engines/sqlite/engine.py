@@ -3,7 +3,6 @@
 Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
 from loadstone.engines.sqlite.user_file import OwnTables, errors
+from loadstone.engines.sqlite_form import ACCESS, BUSY_MS_MAX
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from loadstone.plan.variant import Variant
 
-_ACCESS = re.compile(r"(SEARCH|SCAN) (?!(\d+ )?CONSTANT ROWS?$)")
-"""A step that reads a relation: a constant is scanned, too, and is none."""
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
 
@@ -114,7 +112,7 @@ class SqliteEngine(Engine):
         if self._space is None:
             with errors():
                 connection = self._connection = apsw.Connection(str(self.path))
-                connection.set_busy_timeout(user_file.BUSY_MS_MAX)
+                connection.set_busy_timeout(BUSY_MS_MAX)
                 switches.prepare(connection, self._values)
                 pragmas.apply(connection, settings_of(self.variant), new_file=True)
         elif self.as_it_stands:
@@ -285,7 +283,7 @@ class SqliteEngine(Engine):
         own, made for the statement after a scan."""
         del statement
         steps = (line.strip() for line in plan.splitlines())
-        return sorted({_access_path(step) for step in steps if _ACCESS.match(step)})
+        return sorted({_access_path(step) for step in steps if ACCESS.match(step)})
 
     def size_bytes(self) -> int:
         """Pages in use, times their size; of a user's file, those of our space."""

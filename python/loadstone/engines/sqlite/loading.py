@@ -1,25 +1,17 @@
 """Making a table of SQLite's: its definition, its rows by one prepared statement, its indexes."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 
 from loadstone.engines.capabilities import Table
 from loadstone.engines.quoting import quoted
 from loadstone.engines.sqlite.user_file import transaction
+from loadstone.engines.sqlite_form import affinity, kept
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_AFFINITIES = {"int": "INTEGER", "bool": "INTEGER", "float8": "REAL", "decimal": "NUMERIC"}
-"""By the beginning of a type's name; any other type is TEXT. SQLite has no decimals: they are its
-integers and floats."""
-_KEPT: Mapping[str, Callable[[Any], Any]] = {
-    "bool": int, "date": str, "timestamp": str, "decimal": float,
-}  # fmt: skip
-"""The form in which SQLite keeps values of types that it lacks: dates as ISO 8601 has them, in the
-words of its own functions."""
 _STAGE = "temp.loadstone_unordered"
 
 
@@ -40,7 +32,7 @@ def fill(
         insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608
         for batch in rows:
             columns = [
-                _kept(column.to_pylist(), attribute.type)
+                kept(column.to_pylist(), attribute.type)
                 for column, attribute in zip(batch.columns, table.attributes, strict=True)
             ]
             db.executemany(insert, zip(*columns, strict=True))
@@ -54,7 +46,7 @@ def fill(
 
 
 def _definition(table: Table, *, ordered: bool) -> str:
-    columns = [f"{quoted(a.name)} {_affinity(a.type)}" for a in table.attributes]
+    columns = [f"{quoted(a.name)} {affinity(a.type)}" for a in table.attributes]
     tail = ""
     if table.primary_key:
         columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.primary_key))})")
@@ -64,18 +56,6 @@ def _definition(table: Table, *, ordered: bool) -> str:
         columns.append(f"UNIQUE ({key})" if ordered else f"PRIMARY KEY ({key})")
         tail = "" if ordered else " WITHOUT ROWID"
     return f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)}){tail}"
-
-
-def _affinity(type_name: str) -> str:
-    return next(
-        (word for start, word in _AFFINITIES.items() if type_name.startswith(start)), "TEXT"
-    )
-
-
-def _kept(values: list[Any], type_name: str) -> list[Any]:
-    """Values as SQLite keeps them."""
-    form = _KEPT.get(type_name.partition("(")[0])
-    return values if form is None else [None if v is None else form(v) for v in values]
 
 
 def _key(table: Table) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from loadstone.engines.sqlite_form import SYNCHRONOUS
 from loadstone.engines.tactic import beside
 
 TACTICS = beside(__file__)
@@ -23,8 +24,6 @@ PRAGMAS = (
 )
 """The pragmas that are terms, of statements and of calling programs alike; those in Rust have the
 same list."""
-SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
-"""SQLite's words for the number that `PRAGMA synchronous` reads back."""
 
 _KIB = 1024
 

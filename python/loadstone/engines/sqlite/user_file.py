@@ -16,9 +16,9 @@ import apsw
 from loadstone.engines.ownership import Leftover, Space
 from loadstone.engines.quoting import quoted
 from loadstone.engines.sqlite.pragmas import OF_CONNECTION
+from loadstone.engines.sqlite_form import BUSY_MS_MAX
 from loadstone.errors import EngineError
 
-BUSY_MS_MAX = 5000
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 """The tables that ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
 

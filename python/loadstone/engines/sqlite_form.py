@@ -1,0 +1,34 @@
+"""The form that SQLite gives to values and plans, for every engine that has its file format."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
+"""SQLite's words for the number that `PRAGMA synchronous` reads back."""
+ACCESS = re.compile(r"(SEARCH|SCAN) (?!(\d+ )?CONSTANT ROWS?$)")
+"""A step of a plan that reads a relation: a constant is scanned, too, and is none."""
+BUSY_MS_MAX = 5000
+"""A statement waits that long for another's lock, then fails."""
+
+_AFFINITIES = {"int": "INTEGER", "bool": "INTEGER", "float8": "REAL", "decimal": "NUMERIC"}
+"""By the beginning of a type's name; any other type is TEXT. SQLite has no decimals: they are its
+integers and floats."""
+_KEPT: Mapping[str, Callable[[Any], Any]] = {
+    "bool": int, "date": str, "timestamp": str, "decimal": float,
+}  # fmt: skip
+"""The form in which SQLite keeps values of types that it lacks: dates as ISO 8601 has them, in the
+words of its own functions."""
+
+
+def affinity(type_name: str) -> str:
+    """The type of a column in a definition."""
+    return next(
+        (word for start, word in _AFFINITIES.items() if type_name.startswith(start)), "TEXT"
+    )
+
+
+def kept(values: list[Any], type_name: str) -> list[Any]:
+    """Values as SQLite keeps them."""
+    form = _KEPT.get(type_name.partition("(")[0])
+    return values if form is None else [None if v is None else form(v) for v in values]

@@ -1,0 +1,1 @@
+"""Turso, the rewrite of SQLite in Rust, through pyturso."""
