@@ -261,3 +261,54 @@ def test_what_an_earlier_session_ended_is_neither_asked_nor_tried_cold(stage):
     assert resumed.refused(replace(CELL, temperature="cold")).reason == "warm it took > 60 s"
     assert resumed.give_answers(OTHER).status == "ok"
     assert len(other.asked) == 1
+
+
+def limited(made, limit_s, **changed):
+    plan = replace(PLAN, time_limit_s=limit_s, **changed)
+    return Executor(plan, 1000, {"select": OPERATION}, made._workers, made._stored, made._answers,
+                    None, ProgressListener())  # fmt: skip
+
+
+STANDS = Workload("w", "", (), (), as_it_stands=True)
+ONCE = TimeLimitError(0.005, of_statement=True, hung=False)
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "temperature", "error", "workload", "tries"),
+    [
+        (0.005, "warm", ONCE, None, 2),
+        (0.005, "hot", ONCE, None, 2),
+        (0.005, "cold", ONCE, None, 1),  # the first execution is what is asked about
+        (60.0, "warm", ONCE, None, 1),
+        (60.0, "warm", ONCE, STANDS, 2),  # nobody has just loaded these data
+        (0.005, "warm", TimeLimitError(0.005, of_statement=True), None, 1),
+        (0.005, "warm", TimeLimitError(900.0), None, 1),
+        (0.005, "warm", TimeLimitError(0.1, of_statement=True, partly=True, hung=False), None, 1),
+    ],
+)
+def test_a_first_execution_that_is_ended_bounds_no_warm_one(
+    stage, limit_s, temperature, error, workload, tries
+):
+    made, worker, _ = stage
+    made = limited(made, limit_s, workload=workload)
+    worker.next = error
+    outcome = made.take(replace(CELL, temperature=temperature), range(2), 0, warm=False)
+    assert [type(each) for each in worker.asked] == [TakeBlock] * tries
+    assert (outcome.status == "ok") is (tries == 2)
+
+
+def test_what_is_ended_twice_has_a_bound(stage, monkeypatch):
+    made, worker, _ = stage
+    monkeypatch.setattr(worker, "mend", lambda *_: setattr(worker, "next", ONCE))
+    worker.next = ONCE
+    outcome = limited(made, 0.005).take(CELL, range(2), 0, warm=False)
+    assert (outcome.status, outcome.longer_than_ns, len(worker.asked)) == ("censored", 5_000_000, 2)
+
+
+def test_a_statement_is_asked_for_its_answer_twice_within_a_short_limit(stage):
+    made, worker, _ = stage
+    made = limited(made, 0.005)
+    worker.engine = SimpleNamespace(capabilities=SimpleNamespace(answers=True))
+    worker.next = ONCE
+    assert made.give_answers(CELL).status == "ok"
+    assert len(worker.asked) == 2
