@@ -41,6 +41,7 @@ def test_a_query_and_a_file_are_enough(desk: Desk) -> None:
     data = ("--data", "shop/customer.csv")
     ran = desk.run("run", "--sql", text, *data, *QUICK, "--record", str(desk.record))
     assert ran.returncode == 0, ran.stderr
+    assert "executed once: about 10 s from here" in ran.stderr
     run = desk.read()
     assert [answer.rows for result in run.results for answer in result.answers] == [2] * 4
     # The command that a page prints makes the same plan again.

@@ -10,7 +10,7 @@ from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.engines.system import SYNC_S
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
-from loadstone.run.planned import Planned, describe, plan_from
+from loadstone.run.planned import Planned, announced, describe, plan_from
 
 CHOICES = {
     "benchmark": "wisconsin", "on": ("sqlite",), "rows": (1000,), "overhead": False,
@@ -126,3 +126,36 @@ def test_a_resumed_run_takes_no_longer_than_its_missing_cells() -> None:
 
 def test_gaps_and_the_null_engine_take_next_to_nothing() -> None:
     assert planned(overhead=True).seconds() - planned().seconds() < 1.0
+
+
+def own(**other: Any) -> Planned:
+    """A statement of a user's own, of which nobody knows how long it takes."""
+    query = {"sql": "SELECT 1 AS n", "on": ("sqlite",), "temperature": ("warm",), "repeat": 5,
+             "overhead": False}  # fmt: skip
+    return plan_from({**query, **other}, None)
+
+
+def test_a_statement_of_ones_own_is_announced_once_it_was_executed(tmp_path) -> None:
+    run = own()
+    announcement = announced(run, tmp_path)
+    assert "beside its statements, whose time is announced once each was executed" in announcement
+    assert describe(run).endswith("beside what its statements take: nobody knows it yet")
+    assert "statements" not in announced(planned(), tmp_path)
+    statement = run.plan.cells[0].operation
+    quick, slow = (
+        run.seconds_left(run.plan.cells, {(statement, "sqlite"): s}) for s in (0.001, 3.0)
+    )
+    executions = 5 * (1 + run.plan.warm_up)
+    assert slow - quick == pytest.approx(executions * (3.0 - 0.001))
+    # What gave no answer is not measured; what is measured already takes nothing.
+    assert run.seconds_left(run.plan.cells, {}) == run.seconds_left(
+        (), {(statement, "sqlite"): 3.0}
+    )
+
+
+def test_an_undecided_comparison_takes_one_more_block_however_long_it_is() -> None:
+    run = own(repeat=None, repeat_s=1.0, repeat_most=50)
+    (cell,) = run.plan.cells
+    left_s = run.seconds_left((cell,), {(cell.operation, "sqlite"): 10.0})
+    executions = (1 + run.plan.warm_up) * (cell.samples + 4 * duration.REPEATED_SHARE)
+    assert left_s == pytest.approx(executions * 10.0, rel=0.01)

@@ -93,13 +93,16 @@ def test_the_live_table_fits_the_screen(height: int) -> None:
 
 def test_an_estimate_needs_a_first_cell() -> None:
     pace = Pace(RUN.plan.cells, len(RUN.plan.cells), 0)
-    assert pace.left_s is None
+    assert pace.left_s(0) is None
+    pace.expect(30.0, 10**9)
+    assert pace.left_s(11 * 10**9) == 20.0
+    assert pace.left_s(99 * 10**9) == 0.0
     half = RUN.plan.cells[: len(RUN.plan.cells) // 2]
     for place, cell in enumerate(half, start=1):
         pace.end(cell, place * 1_000_000_000, again=False)
     pace.end(half[0], 10**12, again=True)
     assert pace.done == len(half)
-    assert pace.left_s == pytest.approx(len(RUN.plan.cells) - len(half))
+    assert pace.left_s(10**12) == pytest.approx(len(RUN.plan.cells) - len(half))
 
 
 def summary(*, terminal: bool) -> str:

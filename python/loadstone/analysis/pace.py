@@ -20,11 +20,16 @@ class Pace:
         self._done: Counter[str] = Counter()
         self._spent_ns: Counter[str] = Counter()
         self._drawn_ns = 0
+        self._expected_end_ns: float | None = None
         self.begin(begun_ns)
 
     def begin(self, now_ns: int) -> None:
         """Cells are measured from now on."""
         self._begun_ns = self._ended_ns = now_ns
+
+    def expect(self, left_s: float, now_ns: int) -> None:
+        """So long it takes from now on, as far as is known before any cell has ended."""
+        self._expected_end_ns = now_ns + left_s * NS_PER_S
 
     def end(self, cell: Cell, now_ns: int, *, again: bool) -> None:
         """A cell has ended; one that is measured again counts no second time."""
@@ -54,11 +59,12 @@ class Pace:
         """Since it began."""
         return (now_ns - self._begun_ns) / NS_PER_S
 
-    @property
-    def left_s(self) -> float | None:
-        """An estimate from the cells so far, for each temperature; None before any."""
+    def left_s(self, now_ns: int) -> float | None:
+        """An estimate from the cells so far, for each temperature. Before any what was expected
+        then, or None."""
         if not self.done:
-            return None
+            expected_ns = self._expected_end_ns
+            return None if expected_ns is None else max(0.0, expected_ns - now_ns) / NS_PER_S
         overall_ns = self._spent_ns.total() / self.done
         left_ns = 0.0
         for temperature, count in self._planned.items():

@@ -11,6 +11,7 @@ Not in it: measuring disturbed cells again, which a quiet machine does not need.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
@@ -19,6 +20,7 @@ from loadstone.plan.ramp import STEPS
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import NULL_ENGINE, shared_operations
+from loadstone.statistics.stopping import REPEAT_BLOCK
 
 START_S = 6.0
 """A private server's files are made; processes import their engines, and end."""
@@ -53,6 +55,9 @@ USUAL = Pace()
 
 Operations = Mapping[tuple[int, str], Operation]
 """By the number of tuples, and the name."""
+Executed = Mapping[tuple[str, str], float]
+"""The time in s of one execution of a user's statement, by its name and the variant: nobody knows
+it before each was executed once."""
 
 
 def seconds_estimated(
@@ -78,6 +83,31 @@ def seconds_estimated(
             _loading_s(plan, benchmark, operations, engines, own),
             _samples_s(plan, benchmark, operations, engines, own, paces or {}),
             _repeated_s(plan, own),
+            _loops_s(plan, benchmark),
+            budget_seconds(plan),
+        )
+    )
+
+
+def seconds_left(
+    plan: Plan,
+    benchmark: Benchmark,
+    engines: Mapping[str, type[System]],
+    cells: Sequence[Cell],
+    executed: Executed,
+) -> float:
+    """A rough estimate for these cells of a user's workload from where each statement was executed
+    once; those that are not in `executed` are not measured."""
+    own = [cell for cell in cells if (cell.operation, cell.variant) in executed]
+    operations = {
+        (rows, item.name): item
+        for rows in plan.rows
+        for item in benchmark.operations(plan.edition, rows)
+    }
+    return sum(
+        (
+            _samples_s(plan, benchmark, operations, engines, own, {}, executed),
+            max(_repeated_s(plan, own), _pass_s(plan, own, executed)),
             _loops_s(plan, benchmark),
             budget_seconds(plan),
         )
@@ -127,6 +157,7 @@ def _samples_s(
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell],
     paces: Mapping[str, Pace],
+    executed: Executed = MappingProxyType({}),
 ) -> float:
     total_s = 0.0
     reopened: dict[tuple[int, str], int] = {}
@@ -140,7 +171,8 @@ def _samples_s(
         pace = paces.get(cell.variant, USUAL)
         tuples_s = cell.rows * benchmark.tuple_s * pace.tuples
         commits_s = benchmark.commits(operation) * pace.commit_s
-        once_s = SAMPLE_S + engine.statement_s + tuples_s + calls_s + commits_s
+        usual_s = engine.statement_s + tuples_s + calls_s + commits_s
+        once_s = SAMPLE_S + executed.get((cell.operation, cell.variant), usual_s)
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
             # Operations that are measured in the same rounds are cold one after the other.
@@ -174,6 +206,17 @@ def _loops_s(plan: Plan, benchmark: Benchmark) -> float:
         open_loops = STEPS if plan.ramp else 1
         loops += (1 + open_loops) * len(asked) + mixed
     return loops * len(plan.users) * plan.loop_s
+
+
+def _pass_s(plan: Plan, cells: Sequence[Cell], executed: Executed) -> float:
+    """Each comparison that is undecided takes one more block of all, however long that is."""
+    once_s = sum(
+        min(REPEAT_BLOCK, max(plan.repeat_most - cell.samples, 0))
+        * executed[cell.operation, cell.variant]
+        for cell in cells
+        if cell.temperature != "cold"
+    )
+    return REPEATED_SHARE * (1 + plan.warm_up) * once_s
 
 
 def _repeated_s(plan: Plan, cells: Sequence[Cell]) -> float:

@@ -71,6 +71,15 @@ class Progress:
         self._doing = text
         self._draw()
 
+    def on_expected(self, left_s: float) -> None:
+        """So long it takes from now on, by a first execution of each statement."""
+        self._pace.expect(left_s, clock_ns())
+        line = (
+            f"each statement was executed once: about {max(round(left_s, -1), 10):.0f} s from here"
+        )
+        self._console.print(line, soft_wrap=True)
+        self._draw()
+
     def on_result(self, result: CellResult) -> None:
         """A cell has a result."""
         unit, variant = unit_of(result.cell), result.cell.variant
@@ -122,8 +131,9 @@ class Progress:
         return Group(self._table(), Text(self._status(), style="bold"), doing)
 
     def _status(self) -> str:
-        pace, spent_s = self._pace, self._pace.spent_s(clock_ns())
-        rest = "" if pace.left_s is None else f", about {pace.left_s:.0f} s left"
+        pace, now_ns = self._pace, clock_ns()
+        spent_s, left_s = pace.spent_s(now_ns), pace.left_s(now_ns)
+        rest = "" if left_s is None else f", about {left_s:.0f} s left"
         bar = bar_of(pace.share, 24, pad=True)
         return f"{bar} {number(pace.done)} of {number(self._total)} cells, {spent_s:.0f} s{rest}"
 

@@ -21,7 +21,13 @@ from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, differ_in_one_tactic, parse_variant
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only
-from loadstone.planning.duration import Pace, budget_seconds, has_budget, seconds_estimated
+from loadstone.planning.duration import (
+    Pace,
+    budget_seconds,
+    has_budget,
+    seconds_estimated,
+    seconds_left,
+)
 from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN
@@ -63,6 +69,20 @@ class Planned:
             for name, (variant, engine) in self.variants.items()
         }
         return seconds_estimated(self.plan, self.benchmark, engines, cells, paces)
+
+    def seconds_left(
+        self, cells: Sequence[Cell], executed: Mapping[tuple[str, str], float]
+    ) -> float:
+        """About how long these cells of a user's workload take, each of whose statements was
+        executed once: in so many s, by statement and variant."""
+        engines = {name: engine for name, (_, engine) in self.variants.items()}
+        return seconds_left(self.plan, self.benchmark, engines, cells, executed)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody knows how long its statements take: they are a user's own. A study ends
+        when its time is over, whatever they take."""
+        return self.benchmark.workload is not None and self.plan.study is None
 
 
 def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
@@ -293,6 +313,8 @@ def describe(planned: Planned) -> str:
     ]
     gaps = sum(bool(cell.gap) for cell in plan.cells)
     estimate = f"about {planned.seconds():.0f} s on two cores"
+    if planned.is_open:
+        estimate += ", beside what its statements take: nobody knows it yet"
     return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
 
 
@@ -324,4 +346,6 @@ def announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = Non
     budget_s = budget_seconds(plan)
     budget_s = round(budget_s, -1) or round(budget_s)
     of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
+    if planned.is_open:
+        of_it += ", beside its statements, whose time is announced once each was executed"
     return f"{about}, about {lapse_s:.0f} s{of_it}; the record: {path}"

@@ -11,12 +11,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from loadstone._core import clock_ns
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
 from loadstone.quel.dialect import is_quel
 from loadstone.record.model import Agreement
 from loadstone.run.executor import Executor
 from loadstone.run.outcome import Outcome
+from loadstone.text.numbers import NS_PER_S
 from loadstone.workload import answers as written
 from loadstone.workload import script, sql
 from loadstone.workload.agreement import AgreedAnswers, Rows, Vote
@@ -32,15 +34,22 @@ ROWS_MAX = 20_000
 
 def poll(
     plan: Plan, cells: Sequence[Cell], answers: AgreedAnswers, executor: Executor
-) -> list[Agreement]:
+) -> tuple[list[Agreement], Mapping[tuple[str, str], float]]:
     """Ask the variants of these cells for each of their statements. Returns what the expected
-    answers rest on."""
+    answers rest on, and how many seconds an execution took, by statement and variant."""
+    executed: dict[tuple[str, str], float] = {}
     asked: dict[str, dict[str, Cell]] = {}
     for cell in cells:
         if not cell.gap:
             asked.setdefault(cell.operation, {}).setdefault(cell.variant, cell)
     for statement, own in asked.items():
-        reported = {variant: executor.give_answers(cell) for variant, cell in own.items()}
+        reported = {}
+        for variant, cell in own.items():
+            begun_ns = clock_ns()
+            reported[variant] = outcome = executor.give_answers(cell)
+            if outcome.given:
+                spent_s = (clock_ns() - begun_ns) / NS_PER_S
+                executed[statement, variant] = spent_s / len(outcome.given)
         for variant, outcome in reported.items():
             if outcome.status != "ok":
                 answers.fail(statement, variant, outcome.status, outcome.reason)
@@ -56,11 +65,16 @@ def poll(
             ]  # fmt: skip
             answers.settle(statement, variation, votes)
     rows = plan.rows[0]
-    return [
+    agreements = [
         Agreement(name, rows, basis.basis, ", ".join(basis.engines), basis.words,
                   answers.accepted(name))
         for name, basis in answers.bases.items()
     ]  # fmt: skip
+    return agreements, {
+        (statement, variant): spent_s
+        for (statement, variant), spent_s in executed.items()
+        if not answers.failed(statement, variant) and answers.odd(statement, variant) is None
+    }
 
 
 def _trees(plan: Plan, statement: str) -> Iterator[sql.Tree]:

@@ -1,6 +1,6 @@
 """The listener for a run's progress, and nothing that draws it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from loadstone.analysis.study import StudiedOperation
@@ -13,5 +13,8 @@ class ProgressListener:
 
     on_status: Callable[[str], None] = lambda _: None
     on_result: Callable[[CellResult], None] = lambda _: None
+    on_executed: Callable[[Mapping[tuple[str, str], float]], None] = lambda _: None
+    """Reported once how long an execution of each of a user's statements takes, in s, by statement
+    and variant."""
     on_effects: Callable[[StudiedOperation], None] = lambda _: None
     """Reported what is known of a study's operation while it is measured."""

@@ -217,13 +217,7 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
     shown = StudyProgress if planned.plan.study is not None else Progress
     progress = shown(planned.plan, planned.benchmark.presentation(), total)
 
-    def on_status(text: str) -> None:
-        interruption.check()
-        progress.on_status(text)
-
-    listener = ProgressListener(on_status, progress.on_result)
-    if isinstance(progress, StudyProgress):
-        listener.on_effects = progress.on_effects
+    listener = _listener(due, progress)
     runner = Runner(
         planned.plan, due.cells, planned.benchmark, planned.variants, claim, listener,
         earlier.users if earlier else (), disturbed,
@@ -260,6 +254,23 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
         if recorder is not None:
             recorder.end(ended.outcome, clock_ns() - start_ns)
     return ended
+
+
+def _listener(due: Due, progress: Progress) -> ProgressListener:
+    """The listener that has `progress` show what the runner reports."""
+
+    def on_status(text: str) -> None:
+        interruption.check()
+        progress.on_status(text)
+
+    listener = ProgressListener(on_status, progress.on_result)
+    if isinstance(progress, StudyProgress):
+        listener.on_effects = progress.on_effects
+    elif due.planned.is_open:
+        listener.on_executed = lambda executed: progress.on_expected(
+            due.planned.seconds_left(due.cells, executed)
+        )
+    return listener
 
 
 def _page_of(path: Path) -> Path:

@@ -83,7 +83,9 @@ class Stage:
         for name in dict.fromkeys(cell.variant for cell in cells if not cell.gap):
             self._executor.load(name, sized=sized)
         if isinstance(self._answers, AgreedAnswers):
-            self._recorder.agreements(poll(self._plan, cells, self._answers, self._executor))
+            agreements, executed = poll(self._plan, cells, self._answers, self._executor)
+            self._recorder.agreements(agreements)
+            self._listener.on_executed(executed)
 
     def measure_group(self, cells: Sequence[Cell]) -> list[CellResult]:
         """One operation at one temperature on all variants; every cell is recorded as it ends."""
