@@ -193,6 +193,16 @@ def test_explaining_executes_nothing(timer, log):
     assert log == ["explain"]
 
 
+@pytest.mark.parametrize(("destination", "asked"), [("client", True), ("script", False)])
+def test_a_script_is_not_executed_to_see_what_it_reads(timer, destination, asked, monkeypatch):
+    """It would end the transaction in which an engine takes that back, and leave its changes."""
+    seen = []
+    monkeypatch.setattr(timer.engine, "access_paths", lambda text, plan: seen.append(text) or [])
+    cold = block(destination, TO_CLIENT, temperature="cold")
+    (reported,) = timer.explain(msgspec.structs.replace(cold, storage="heap"))
+    assert (bool(seen), reported.access) == (asked, "" if asked else None)
+
+
 def test_only_the_answers_that_a_block_asks_about_are_checked(timer, log):
     whole = block("relation", INTO, times=3)
     assert [each.ordinal for each in timer.take(whole).answers] == [0, 1, 2]

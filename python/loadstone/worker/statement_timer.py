@@ -52,8 +52,9 @@ class StatementTimer(Timer):
         # to be used or not. A cold sample must read the relation; that its plan does not is
         # reported.
         hidden = block.storage == "heap" or not (structure and structure.in_plans)
-        # An engine may have to execute the statement to report, which a limit forbids.
-        shown = structure is not None and not block.limit_ns
+        # An engine may have to execute the statement to report, which a limit forbids; and a script
+        # would end the transaction in which it is taken back.
+        shown = structure is not None and not block.limit_ns and block.destination != "script"
         shown = shown and (not hidden or block.temperature == "cold")
         for variation in block.variations:
             statement = self.translate(block, variation.text)
