@@ -83,7 +83,9 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Two like cells beside each other. `ratio` is after over before, with its 95 % interval, whose
-    ends are None with fewer than six pairs; `verdict` is slower, faster, same or undecided."""
+    ends are None with fewer than six pairs; `verdict` is slower, faster, same or undecided. Where
+    `high` alone is None, the statement was ended at the time limit after: `after_ns`, `ratio` and
+    `low` are lower bounds."""
 
     operation: str
     rows: int
@@ -197,6 +199,7 @@ def compare(
     """Compare two records, or two `variants` of one (then leave out `after`). `fail_on`: the share
     beyond which a slowdown is one; `across`: terms that may differ. Raises `InputError`."""
     from loadstone.analysis.compare.chapters import compare_chapters
+    from loadstone.run.naming import pair_in
 
     is_number = isinstance(fail_on, int | float) and not isinstance(fail_on, bool)
     if not is_number or not 0 < fail_on < 1:
@@ -207,7 +210,7 @@ def compare(
     differing = _texts("across", across)
     first = _side("before", before)
     other = None if after is None else _side("after", after).runs
-    pair = None if reported is None else (reported[0], reported[1])
+    pair = pair_in(first.runs, other, None if reported is None else (reported[0], reported[1]))
     return Comparison(
         compare_chapters(first.runs, other, variants=pair, threshold=fail_on, across=differing)
     )

@@ -16,6 +16,7 @@ from loadstone.record.model import CellResult, Condition, Term
 from loadstone.report.comparison.formats import FORMATS, write
 from loadstone.report.comparison.json import render
 from loadstone.report.comparison.wording import HEADINGS, cells, remainders
+from loadstone.run.naming import named_in, pair_in
 from loadstone.text.parsing import share
 
 
@@ -238,7 +239,7 @@ def test_two_engines_compare_once_what_differs_between_them_is_named():
     [
         (False, {}, "nothing to compare it with"),
         (False, {"variants": ("sqlite", "sqlite")}, "compared with itself"),
-        (False, {"variants": ("sqlite", "sqlit")}, "record B has no variant 'sqlit'"),
+        (False, {"variants": ("sqlite", "sqlit")}, "the record has no variant 'sqlit'"),
         (True, {"variants": ("oracle", "sqlite")}, "record A has no variant 'oracle'"),
         (True, {"across": ("durabilty",)}, "no term is called 'durabilty'"),
     ],
@@ -318,7 +319,7 @@ def test_a_variant_may_be_called_by_its_engine_where_the_record_has_one():
     assert matches(run, None, ("postgresql", "sqlite"))[0].name == f"sqlite over {POSTGRESQL}"
     assert matches(run, run, ("sqlite", "sqlite"))[0].name == "sqlite"  # and not its A/A control
     two = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "postgresql?cache=1")))
-    with pytest.raises(InputError, match="record A has 2 variants of 'postgresql'") as caught:
+    with pytest.raises(InputError, match="the record has 2 variants of 'postgresql'") as caught:
         matches(two, None, ("postgresql", "sqlite"))
     assert caught.value.hint == f"name one of them: '{POSTGRESQL}', 'postgresql?cache=1'"
     with pytest.raises(InputError, match="is compared with itself"):
@@ -381,3 +382,15 @@ def test_what_was_ended_while_others_had_the_machine_is_slower_only_beyond_that(
 def test_what_was_ended_is_slower_on_equal_terms_and_for_the_same_text_only():
     after = altered(calm_run(2), ended(10**9))
     assert compare(calm_run(1), with_term(after, "durability", "none")).outcome != "regression"
+
+
+def test_a_variant_is_named_as_it_is_written_or_as_the_record_has_it():
+    run = calm_run(1)
+    has = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "sqlite?cache=65536")))
+    assert named_in((has,), "sqlite?cache=64KiB") == "sqlite?cache=65536"
+    assert named_in((has,), "sqlite?cache=65536") == "sqlite?cache=65536"
+    for unknown in ("sqlite?cache=1MiB", "sqlite?cach=64KiB", "nothing", "sqlite"):
+        assert named_in((has,), unknown) == unknown
+    assert pair_in((run,), (has,), ("sqlite", "sqlite?cache=64KiB"))[1] == "sqlite?cache=65536"
+    assert pair_in((has,), None, ("sqlite", "sqlite?cache=64KiB"))[1] == "sqlite?cache=65536"
+    assert pair_in((run,), None, None) is None

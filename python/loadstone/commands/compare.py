@@ -50,16 +50,18 @@ def compare(
     from loadstone.errors import InputError
     from loadstone.record import read_chapters
     from loadstone.report.comparison import formats, wording
+    from loadstone.run.naming import pair_in
     from loadstone.text.parsing import share
 
     if form not in formats.FORMATS:
         known = ", ".join(formats.FORMATS)
         raise InputError(f"no format {form!r}", hint=f"--format takes: {known}")
     threshold = share(fail_on, "--fail-on")
+    first, second = read_chapters(a), read_chapters(b) if b else None
     found = compare_chapters(
-        read_chapters(a),
-        read_chapters(b) if b else None,
-        variants=variants,
+        first,
+        second,
+        variants=pair_in(first, second, variants),
         threshold=threshold,
         across=across or (),
     )

@@ -59,7 +59,10 @@ def matches(
     """The sides to compare. Without `variants`: every variant that both records have, but the
     harness and the A/A controls. Raises `InputError` where that leaves nothing to ask."""
     if variants is not None:
-        match = Match(_side(baseline, variants[0], "A"), _side(other or baseline, variants[1], "B"))
+        names = ("the record",) * 2 if other is None else ("record A", "record B")
+        match = Match(
+            _side(baseline, variants[0], names[0]), _side(other or baseline, variants[1], names[1])
+        )
         if other is None and match.repeated:
             raise InputError(
                 f"{match.name} is compared with itself",
@@ -82,20 +85,18 @@ def matches(
     return tuple(Match(Side(baseline, name), Side(other, name)) for name in common)
 
 
-def _side(run: Run, variant: str, letter: str) -> Side:
+def _side(run: Run, variant: str, record: str) -> Side:
     """A variant by its name, or by its engine's where the record has one variant of that."""
     if variant in _variants(run):
         return Side(run, variant)
     short = [n for n in _variants(run) if engine_of(n) == variant and not is_aa_control(n)]
     if len(short) > 1:
         raise InputError(
-            f"record {letter} has {len(short)} variants of {variant!r}",
+            f"{record} has {len(short)} variants of {variant!r}",
             hint=f"name one of them: {', '.join(map(repr, short))}",
         )
     if not short:
-        raise InputError(
-            f"record {letter} has no variant {variant!r}", hint=f"it has: {_listed(run)}"
-        )
+        raise InputError(f"{record} has no variant {variant!r}", hint=f"it has: {_listed(run)}")
     return Side(run, short[0])
 
 
