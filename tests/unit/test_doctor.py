@@ -288,6 +288,18 @@ def test_an_engine_whose_programs_are_missing_is_not_usable(monkeypatch):
     assert engines.engine("sqlite").verdict is Verdict.OK
 
 
+def test_an_engine_whose_driver_is_missing_is_not_usable_in_a_database_of_the_users_either(
+    monkeypatch,
+):
+    monkeypatch.setattr(SqliteEngine, "takes_url", True)
+    for versions, verdict in (
+        ({"driver": "not installed: pip install it"}, Verdict.ABSENT),
+        ({"driver": "1.0", "server": "not installed"}, Verdict.OK),
+    ):
+        monkeypatch.setattr(SqliteEngine, "versions", lambda found=versions: found)
+        assert engines.engine("sqlite").verdict is verdict
+
+
 def test_engines_that_calibrate_are_not_listed():
     assert engines.engine("null") is None
 

@@ -15,6 +15,8 @@ from loadstone.text.numbers import duration
 
 VERDICTS = {True: Verdict.OK, None: Verdict.LIMITED, False: Verdict.ABSENT}
 """By whether what was tried works; None: not tried."""
+MISSING = "not installed"
+"""The beginning of the version of what is not here."""
 
 
 def engines() -> list[Check]:
@@ -44,7 +46,11 @@ def engine(name: str) -> Check | None:
     except NotInstalledError as error:
         reported = f"{error.message}; {error.hint}"
         return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", reported)
-    versions = ", ".join(f"{what} {number}" for what, number in kind.versions().items())
+    found = kind.versions()
+    versions = ", ".join(f"{what} {number}" for what, number in found.items())
+    if all(number.startswith(MISSING) for number in found.values()):
+        # Also of one that takes a URL: it has no driver either.
+        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", versions)
     return Check(name, Verdict.OK, versions, "usable")
 
 
