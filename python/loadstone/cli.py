@@ -151,7 +151,8 @@ def _invoke() -> int:
     from typer.exceptions import Exit as Exited
 
     try:
-        code = app(standalone_mode=False)
+        # Not `python -m loadstone`, which is no command that a shell could complete.
+        code = app(standalone_mode=False, prog_name="loadstone")
     except Abort as error:
         raise KeyboardInterrupt from error
     except Exited as error:

@@ -1,13 +1,14 @@
 """Completion in a shell, suggestions for a mistyped name, and tables as JSON."""
 
 import json
+import sys
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from loadstone import registry
-from loadstone.cli import app
+from loadstone.cli import app, main
 from loadstone.errors import InputError
 from loadstone.plan.variant import parse_variant
 from loadstone.planning import completion
@@ -25,6 +26,12 @@ from loadstone.planning import completion
         ("loadstone ab --before sql", ["sqlite"]),
         ("loadstone tactics lod", ["lode"]),
         ("loadstone run --on nothing-like-it", []),
+        ("loadstone run sysbench:oltp_read_o", ["sysbench:oltp_read_only"]),
+        ("loadstone run pgb", ["pgbench:tpcb-like", "pgbench:select-only"]),
+        ("loadstone bisect duck", ["duckdb"]),
+        ("loadstone run --on sqlite?durab", ["sqlite?durability=full", "sqlite?durability=none"]),
+        ("loadstone run --on nothing?durab", []),
+        ("loadstone run --on sqlite?nothing", []),
     ],
 )
 def test_a_shell_completes_values(words: str, found: list[str]) -> None:
@@ -33,6 +40,19 @@ def test_a_shell_completes_values(words: str, found: list[str]) -> None:
     done = CliRunner().invoke(app, [], prog_name="loadstone", env=environment)
     reported = done.stdout.split()
     assert reported == found or (found and set(found) <= set(reported) and len(reported) < 20)
+
+
+def test_completion_is_set_up_for_the_command_however_it_was_called(monkeypatch, capfd) -> None:
+    monkeypatch.setattr(
+        sys, "argv", ["/any/where/loadstone/__main__.py", "--show-completion", "bash"]
+    )
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", "loadstone", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    shown = capfd.readouterr().out
+    assert "_LOADSTONE_COMPLETE=complete_bash" in shown
+    assert shown.rstrip().endswith(" loadstone")
 
 
 def test_operations_of_every_benchmark_are_offered() -> None:

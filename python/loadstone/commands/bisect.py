@@ -13,6 +13,7 @@ import typer
 
 from loadstone.commands.run import Page, PlanOnly, Record, made, taking
 from loadstone.plan.choices import RUN
+from loadstone.planning.completion import engines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from loadstone.engines.system import System
     from loadstone.run.planned import Planned
 
+MEASURED = "Measure this engine, with its tactics if any."
 TOGETHER_MAX = 8
 """Releases in one run: each has a process, its data and a cache of its own."""
 
@@ -28,9 +30,7 @@ TOGETHER_MAX = 8
 @taking(RUN, without=("on", "benchmark", "overhead"))
 def bisect(
     *,
-    engine: Annotated[
-        str, typer.Argument(metavar="ENGINE", help="Measure this engine, with its tactics if any.")
-    ],
+    engine: Annotated[str, typer.Argument(metavar="ENGINE", help=MEASURED, autocompletion=engines)],
     releases: Annotated[
         str, typer.Argument(metavar="FIRST..LAST", help="Choose these releases: 1.2.0..2.0.0.")
     ] = "",

@@ -1,7 +1,7 @@
 """Values that a shell completes: names of benchmarks, engines, operations, presets and formats.
 
-`loadstone --install-completion` sets the shell up. Only what is requested is imported, and no
-engine: a shell waits for it.
+`loadstone --install-completion` sets the shell up. Only what is requested is imported, and an
+engine only for its tactics: a shell waits for it.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,17 +16,37 @@ def _matching(words: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def benchmarks(incomplete: str) -> list[str]:
-    """Installed benchmarks; a path is the shell's own to complete."""
+    """Installed benchmarks and known workloads; a path is the shell's own to complete."""
     from loadstone import registry
+    from loadstone.workload import known
 
-    return _matching(registry.benchmark_names())(incomplete)
+    return _matching([*registry.benchmark_names(), *known.names()])(incomplete)
 
 
 def engines(incomplete: str) -> list[str]:
-    """Engines of any road."""
+    """Engines of any road; behind a question mark the tactics whose values have names."""
     from loadstone import registry
 
+    if "?" in incomplete:
+        return _matching(_variants(incomplete.partition("?")[0]))(incomplete)
     return _matching(sorted({*registry.engine_names(), *registry.client_names()}))(incomplete)
+
+
+def _variants(engine: str) -> list[str]:
+    """An engine with each named value of each of its tactics."""
+    from loadstone import registry
+    from loadstone.errors import LoadstoneError
+
+    try:
+        tactics = registry.load_engine(engine).tactics()
+    except LoadstoneError:
+        return []
+    return [
+        f"{engine}?{name}={value}"
+        for name, tactic in tactics.items()
+        for value in tactic.names
+        if not value.startswith("<")
+    ]
 
 
 def operations(incomplete: str) -> list[str]:

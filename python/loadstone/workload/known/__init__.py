@@ -4,6 +4,7 @@ Each is one statement of a file beside this one, which a user could have written
 `workload.toml`; docs/workload.md says where ours differ from the originals.
 """
 
+import re
 import tomllib
 from difflib import get_close_matches
 from importlib.resources import files
@@ -21,6 +22,17 @@ def is_known(name: str) -> bool:
     """Whether a benchmark is named in this way."""
     kind, colon, _ = name.partition(":")
     return bool(colon) and kind in DEFAULT_ROWS
+
+
+def names() -> list[str]:
+    """All of them."""
+    found = []
+    for kind in DEFAULT_ROWS:
+        text = files(__package__).joinpath(f"{kind}.toml").read_text(encoding="utf-8")
+        # Marks stand for numbers there.
+        numbered = re.sub(r"\{(?!name\b)[a-z]+\}", "1", text)
+        found += [f"{kind}:{one['name']}" for one in tomllib.loads(numbered)["statement"]]
+    return found
 
 
 def entries_of(name: str, rows: int | None) -> dict[str, Any]:
