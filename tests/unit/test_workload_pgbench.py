@@ -142,3 +142,19 @@ def test_a_script_is_a_statement_of_a_workload(tmp_path: Path) -> None:
 def test_a_script_has_no_text_beside_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has sql beside a script"):
         texts(tmp_path, SELECT_ONLY, WORKLOAD + 'sql = "SELECT 1"\n')
+
+
+@pytest.mark.parametrize("variations", [1, 2, 40])
+def test_what_a_rare_script_changes_is_known_where_no_variation_has_it(
+    tmp_path: Path, variations: int
+) -> None:
+    (tmp_path / "rare.sql").write_text("BEGIN;\nUPDATE t SET x = x + 1;\nEND;\n", encoding="utf-8")
+    (tmp_path / "often.sql").write_text("SELECT x FROM t;\n", encoding="utf-8")
+    (tmp_path / "workload.toml").write_text(
+        '[data.t]\nsql = "SELECT 1 AS x"\n[[statement]]\nname = "s"\n'
+        f'pgbench = ["rare.sql@1", "often.sql@9"]\nvariations = {variations}\n',
+        encoding="utf-8",
+    )
+    plan = plan_from({"benchmark": str(tmp_path), "on": ("sqlite",)}, None).plan
+    assert plan.workload is not None
+    assert plan.workload.statements[0].script_changes == ("t",)

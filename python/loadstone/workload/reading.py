@@ -220,14 +220,17 @@ def _script(
 ) -> WorkloadStatement:
     """One whose texts are scripts of several statements."""
     dialect, texts = written.dialect, written.texts
-    shapes = sql.of_each_shape(texts, dialect, where)
-    names = (name for text in shapes for name in script.changed_by(text, dialect, where))
     start = start_of(whole.seed, stated.name, mixes.MIX) if len(written.drawn) > 1 else 0
-    return WorkloadStatement(
+    made = WorkloadStatement(
         stated.name, stated.title or stated.name, dialect, texts, written.own, stated.digits,
-        script=True, script_changes=tuple(dict.fromkeys(names)), volatile=stated.volatile,
-        same=stated.same, grows=stated.grows, drawn=written.drawn, drawn_start=start,
+        script=True, volatile=stated.volatile, same=stated.same, grows=stated.grows,
+        drawn=written.drawn, drawn_start=start,
     )  # fmt: skip
+    # Of several scripts by weights, no variation may have drawn the one that changes a table.
+    (_, every), *_ = mixes.texts_of(made)
+    shapes = sql.of_each_shape(every, dialect, where)
+    names = (name for text in shapes for name in script.changed_by(text, dialect, where))
+    return replace(made, script_changes=tuple(dict.fromkeys(names)))
 
 
 @dataclass(frozen=True, slots=True)
