@@ -167,3 +167,11 @@ def test_a_narrow_screen_does_not_break_an_engines_name():
     long = dataclasses.replace(POINT, variant="postgresql", latency_ns=POINT.latency_ns | {
         "99.9": 1_105_000_000, "99.99": 2_104_000_000})  # fmt: skip
     assert "postgresql " in shown(run_of(long, POINT), width=80)
+
+
+def test_the_name_of_an_operation_is_whole_on_a_terminal_of_80_columns():
+    name = "oltp_update_non_index"
+    long = (dataclasses.replace(each, operation=name) for each in (CLOSED, POINT))
+    lines = shown(run_of(*long), width=80).splitlines()
+    assert [line.strip() for line in lines].count(name) == 2
+    assert max(map(len, lines)) <= 80

@@ -14,7 +14,6 @@ from loadstone.text.reasons import kind_of, together
 
 LEFT_OUT = ("status", "requests/s", "p90", "p99.9", "max")
 """Columns that a screen has no room for; a status that is not ok is a line below the table."""
-NAME_CHARACTERS = 26
 VARIANT_CHARACTERS = 12
 """Of a variant's name in one line at least, if it has them: an engine's name is not broken."""
 NOTES_MAX = 4
@@ -29,7 +28,9 @@ def concurrent_users(run: Run) -> Iterable[Text | Table]:
         for (operation, rows), group in groupby(table.rows, key=_subject):
             several = len({row.point.rows for row in table.rows}) > 1
             heading = f"{operation}, {number(rows)}" if several else operation
-            yield _table(table, heading, list(group))
+            # Above it, since a name wider than those of its engines would be broken.
+            yield Text(one_line(heading, 120), style="bold")
+            yield _table(table, list(group))
         yield from _notes(table)
         for remark in table.remarks[:NOTES_MAX]:
             yield Text(one_line(remark, 160), style="dim")
@@ -58,7 +59,7 @@ def _subject(row: UsersRow) -> tuple[str, int]:
     return row.point.operation, row.point.rows
 
 
-def _table(table: UsersTable, heading: str, rows: Sequence[UsersRow]) -> Table:
+def _table(table: UsersTable, rows: Sequence[UsersRow]) -> Table:
     figures = [
         place
         for place, name in enumerate(table.headings)
@@ -67,7 +68,7 @@ def _table(table: UsersTable, heading: str, rows: Sequence[UsersRow]) -> Table:
     shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     widest = max(len(row.point.variant) for row in rows)
     name_width = min(widest, VARIANT_CHARACTERS)
-    shown.add_column(one_line(heading, NAME_CHARACTERS), overflow="fold", min_width=name_width)
+    shown.add_column(overflow="fold", min_width=name_width)
     for place in figures:
         width = max(len(row.texts[place]) for row in rows)
         shown.add_column(table.headings[place], justify="right", min_width=width)
