@@ -379,6 +379,18 @@ def test_what_was_ended_while_others_had_the_machine_is_slower_only_beyond_that(
         assert compare(before, after, variants=SQLITE).outcome == outcome
 
 
+def test_what_was_ended_unmeasured_met_the_worst_of_its_run():
+    """Asked for its answer before anything is measured, a statement has no condition of its own."""
+    busy = Condition(stolen_share=0.0, foreign_share=0.9, speed_drift=0.0, speed_probe_ns=400_000.0)
+    for others, outcome in ((None, "regression"), (busy, "invalid")):
+        after = altered(calm_run(2), ended(10_000_000, condition=None))
+        if others is not None:
+            after = altered(after, lambda r: replace(r, condition=busy), variant="duckdb")
+        assert compare(calm_run(1), after, variants=SQLITE).outcome == outcome
+    nobody = replace(after, results=tuple(replace(r, condition=None) for r in after.results))
+    assert compare(calm_run(1), nobody, variants=SQLITE).outcome == "invalid"
+
+
 def test_what_was_ended_is_slower_on_equal_terms_and_for_the_same_text_only():
     after = altered(calm_run(2), ended(10**9))
     assert compare(calm_run(1), with_term(after, "durability", "none")).outcome != "regression"

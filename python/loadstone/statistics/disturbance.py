@@ -61,11 +61,9 @@ def disturbance(
     return Disturbance(worked if reported else None, min(low, 1.0), max(high, 1.0))
 
 
-def bound_left(condition: Condition | None) -> float:
+def bound_left(condition: Condition) -> float:
     """The share of a lower bound, the time after which a statement was ended, that it would have
     taken alone: nobody counted its own work, so all that others had is taken for its own loss."""
-    if condition is None:
-        return 1.0
     others = (condition.foreign_share or 0.0) + (condition.stolen_share or 0.0)
     drift = max(condition.speed_drift or 0.0, 0.0)
     return max(1 - others, 0.0) / (1 + CROWDED * others) / (1 + drift)

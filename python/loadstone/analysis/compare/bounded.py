@@ -10,7 +10,7 @@ from math import inf
 from statistics import median
 
 from loadstone._core import interval_of_median
-from loadstone.record.model import BELIEVED, CellResult
+from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.disturbance import bound_left, interval
 from loadstone.statistics.drift import Speeds
 from loadstone.statistics.estimate import Estimate
@@ -32,14 +32,19 @@ def upper_ns(a: CellResult, speeds: Speeds) -> float:
     return max(found.high or inf, *map(median, by_input.values()))
 
 
-def bounded_ratio(a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds]) -> Estimate | None:
-    """The least ratio B over A of a cell whose statement was ended in B: as the estimate over A's
-    median, and as the lower bound over all of A. None where B was not ended, A has no figure, or
-    one is cold in another way."""
+def bounded_ratio(
+    a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], of_b: Run
+) -> Estimate | None:
+    """The least ratio B over A of a cell whose statement was ended in B, a run of `of_b`: as the
+    estimate over A's median, and as the lower bound over all of A. None where B was not ended, A
+    has no figure, or one is cold in another way."""
     if b.status != "censored" or b.longer_than_ns is None:
         return None
     if a.status not in BELIEVED or not a.samples or a.temperature_shown != a.cell.temperature:
         return None
-    least_ns = b.longer_than_ns * bound_left(b.condition) * speeds[1].reach(b.condition)[0]
+    # What was ended when it was asked for its answer has no condition: the worst one of its run is.
+    met = [b.condition] if b.condition else [r.condition for r in of_b.results if r.condition]
+    left = (bound_left(each) * speeds[1].reach(each)[0] for each in met)
+    least_ns = b.longer_than_ns * min(left, default=0.0)
     median_ns = median(sample.elapsed_ns for sample in a.samples)
     return Estimate(least_ns / max(median_ns, 1.0), least_ns / upper_ns(a, speeds[0]))

@@ -119,7 +119,7 @@ def pair_cells(
         a, b = results_a.get(place), results_b.get(place)
         other = refused or _other_text(match, place)
         if not other and a is not None and b is not None and not beyond(match.a.run, a):
-            ended = _ended(a, b, speeds, threshold)
+            ended = _ended(a, b, speeds, match.b.run, threshold)
             if ended is not None:
                 pairs.append(ended)
                 continue
@@ -146,10 +146,10 @@ def pair_cells(
 
 
 def _ended(
-    a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], threshold: float
+    a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], of_b: Run, threshold: float
 ) -> Pair | None:
     """The pair of a cell that B's time limit ended, where that is certainly slower; else None."""
-    least = bounded_ratio(a, b, speeds)
+    least = bounded_ratio(a, b, speeds, of_b)
     if least is None or judge(Estimate(least.value, least.low, inf), threshold) != SLOWER:
         return None
     shown = _pair(a, a, (speeds[0], speeds[0]), least, SLOWER)
