@@ -12,6 +12,7 @@ from loadstone.cli import app, main
 from loadstone.errors import InputError
 from loadstone.plan.variant import parse_variant
 from loadstone.planning import completion
+from loadstone.run.planned import plan_from
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,7 @@ def test_operations_of_every_benchmark_are_offered() -> None:
     [
         (lambda: registry.load_engine("sqlit"), "did you mean sqlite?"),
         (lambda: registry.load_benchmark("wisconsn"), "did you mean wisconsin?"),
+        (lambda: plan_from({"operations": ("jion-*",)}, None), "did you mean join-*"),
         (lambda: registry.load_report("parqet"), "did you mean parquet?"),
         (lambda: parse_variant("sqlite?cach=1", frozenset({"cache"})), "did you mean cache?"),
     ],

@@ -292,7 +292,10 @@ def _meant(name: str, known: Collection[str]) -> str:
     """The present name of an unknown operation, or names like it; empty without any."""
     if now := operation_now(name, known):
         return f"it is called {' or '.join(now)} now; "
-    near = get_close_matches(name, known, n=3, cutoff=0.4)
+    like: Collection[str] = known
+    if any(letter in name for letter in "*?["):  # a pattern is like one of a group's
+        like = dict.fromkeys(f"{each.partition('-')[0]}-*" for each in known if "-" in each)
+    near = get_close_matches(name, like, n=3, cutoff=0.4)
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
