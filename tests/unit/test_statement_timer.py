@@ -9,7 +9,7 @@ from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.plan.variant import Variant
-from loadstone.protocol.parts import Block, Variation
+from loadstone.protocol.parts import Block, SqlText, Variation
 from loadstone.worker import statement_timer
 from loadstone.worker.statement_timer import StatementTimer
 
@@ -210,3 +210,20 @@ def test_only_the_answers_that_a_block_asks_about_are_checked(timer, log):
     result = timer.take(msgspec.structs.replace(whole, checked=1))
     assert [each.ordinal for each in result.answers] == [0]
     assert (len(result.samples), log.count("read")) == (3, 1)
+
+
+def test_a_text_is_read_anew_where_it_is_a_script_too_or_in_another_dialect(timer):
+    """Else a mix beside its own statements would run nothing: they are no scripts."""
+    sql = SqlText("postgres", ("t",), ("x", "t"), 10, ())
+    text = "SELECT x FROM t ORDER BY x"
+    alone = msgspec.structs.replace(block("client", text), sql=sql)
+    script = msgspec.structs.replace(
+        block("script", text), sql=msgspec.structs.replace(sql, script=True)
+    )
+    assert timer.translate(alone, text).steps == ()
+    assert timer.translate(script, text).steps != ()
+    assert timer.translate(script.asking(), text).steps == ()
+    of_sqlite = msgspec.structs.replace(
+        alone, sql=msgspec.structs.replace(sql, written_in="sqlite")
+    )
+    assert timer.translate(of_sqlite, text).text != timer.translate(alone, text).text

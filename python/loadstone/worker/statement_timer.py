@@ -39,7 +39,7 @@ class StatementTimer(Timer):
         super().__init__(mark)
         self.system = self.engine = engine
         self.translated: dict[str, Statement] = {}
-        """By scale, design and text."""
+        """By scale, design, the way in which it is read, and text."""
         self._absent: set[str] = set()
         """Results that were dropped here since a statement last made them."""
 
@@ -268,7 +268,7 @@ class StatementTimer(Timer):
 
     def translate(self, block: Block, text: str) -> Statement:
         """A text of a block as the engine gets it."""
-        key = f"{block.rows}/{block.design}/{text}"
+        key = f"{block.rows}/{block.design}/{_reading(block.sql)}/{text}"
         if key not in self.translated and block.sql is not None:
             from loadstone.quel.dialect import is_quel
             from loadstone.workload import quel, script, sql_for_engine
@@ -295,6 +295,12 @@ class StatementTimer(Timer):
                 self.engine.schema,
             )
         return self.translated[key]
+
+
+def _reading(sql: SqlText | None) -> str:
+    """Names the way in which a text is read: a mix has the texts of its statements, each as a
+    script, and one text may stand in several dialects."""
+    return "" if sql is None else f"{sql.written_in}{' script' if sql.script else ''}"
 
 
 def checksum_of(sql: SqlText | None, rows: Sequence[tuple[Any, ...]]) -> tuple[int, str]:
