@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_kinds import ENGINES, EVERY_ENGINE, MakeEngine
+from engine_kinds import ENGINES, EVERY_ENGINE, ONE_A_PROCESS, MakeEngine
 from trapped_server import Connect, sprung, trapped_server, variant_at
 from user_server import UserServer
 
@@ -72,6 +72,8 @@ def engine(shared: dict[str, Engine], name: str) -> Iterator[Engine]:
     engine.start()
     for table in engine.tables():
         engine.drop(table)
+    if name in ONE_A_PROCESS:
+        engine.stop()
 
 
 @pytest.fixture

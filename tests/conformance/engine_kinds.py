@@ -51,15 +51,28 @@ def _turso() -> tuple[tuple[type[Engine], ...], str]:
     return (TursoEngine,), ""
 
 
+def _chdb() -> tuple[tuple[type[Engine], ...], str]:
+    """chDB's engine where its extra is installed; else nothing, and the reason."""
+    try:
+        from loadstone.engines.chdb.engine import ChdbEngine
+    except ModuleNotFoundError as error:
+        return (), f"chDB is not installed: {error}"
+    return (ChdbEngine,), ""
+
+
 MARIADB, MARIADB_MISSING = _mariadb()
 """No wheel brings its server, so it is among the engines only where one is installed."""
 TURSO, TURSO_MISSING = _turso()
+CHDB, CHDB_MISSING = _chdb()
 ENGINES: dict[str, type[Engine]] = {
     kind.name: kind
     for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine, LodeEngine, *MARIADB, *TURSO)
 }
 """Those that start within a second or two: all files of the suite try them."""
-EVERY_ENGINE: dict[str, type[Engine]] = ENGINES | {SparkEngine.name: SparkEngine}
+EVERY_ENGINE: dict[str, type[Engine]] = ENGINES | {kind.name: kind for kind in (SparkEngine, *CHDB)}
+"""With those that take no updates: a file that tries every one asks for none of them."""
+ONE_A_PROCESS = ("chdb",)
+"""Those of which a process can have one database open: a worker has one engine."""
 
 MakeEngine = Callable[..., Engine]
 
@@ -69,4 +82,5 @@ def with_spark() -> list[object]:
     tests of a file have one cluster."""
     missing = pytest.mark.skipif(bool(SPARK_MISSING), reason=SPARK_MISSING or "it is there")
     spark = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.timeout(300), missing])
-    return [spark, *sorted(ENGINES)]
+    chdb = [pytest.param("chdb", marks=pytest.mark.slow)] if CHDB else []
+    return [spark, *chdb, *sorted(ENGINES)]

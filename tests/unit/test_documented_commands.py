@@ -47,9 +47,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_run_is_a_plan(words, capsys):
     if any("spark" in word or word.startswith("sc://") for word in words):
         pytest.importorskip("pyspark", reason="a plan for Spark asks the installed one what it has")
-    if "turso" in words:
-        pytest.importorskip("turso", reason="Turso is an extra")
-        if "turso" not in registry.engine_names():
+    for extra in {"turso", "chdb"} & set(words):
+        pytest.importorskip(extra, reason=f"{extra} is an extra")
+        if extra not in registry.engine_names():
             pytest.skip("the installed build is of before it")
     if any(word.startswith("mariadb") for word in words):
         server = shutil.which("mariadbd")

@@ -55,8 +55,9 @@ MYSQL = Dialect(
     matches_by_function=True,
     cuts_to_digits=True,
 )
+CLICKHOUSE = Dialect("clickhouse", casts_round=False, divides_whole=False)
 QUEL = Dialect("quel", is_quel=True)
-OF_SQL = (SQLITE, DUCKDB, POSTGRES, SPARK, MYSQL)
+OF_SQL = (SQLITE, DUCKDB, POSTGRES, SPARK, MYSQL, CLICKHOUSE)
 
 
 def is_quel(name: str) -> bool:

@@ -17,6 +17,7 @@ GENERIC = ""
 DIALECTS: Mapping[str, str] = {
     GENERIC: GENERIC, "sqlite": "sqlite", "duckdb": "duckdb", "postgresql": "postgres",
     "postgres": "postgres", "mysql": "mysql", "mariadb": "mysql", "spark": "spark",
+    "clickhouse": "clickhouse", "chdb": "clickhouse",
 }  # fmt: skip
 """As a workload names them, and as sqlglot does."""
 

@@ -1,0 +1,1 @@
+"""chDB: ClickHouse in the worker's own process."""
