@@ -7,7 +7,7 @@ import pytest
 
 from loadstone.errors import InputError
 from loadstone.run.planned import plan_from
-from loadstone.workload import pgbench
+from loadstone.workload import pgbench, script
 from loadstone.workload.parameters import values_of
 
 SELECT_ONLY = r"""-- as pgbench --show-script=select-only has it
@@ -94,6 +94,11 @@ REFUSED = {
     "no bigint": (refused(r"\set x 9223372036854775807 + 1"), "is no bigint"),
     "too many ranks": (refused(r"\set x random_zipfian(1, 9999999, 1.1)"), "at most 1,000,000"),
     "a nest": (refused(r"\set x " + "(" * 5_000 + "1" + ")" * 5_000), "cannot be read"),
+    "an answer kept": ("SELECT 1 AS a \\gset", r"\gset, which is not read"),
+    "one kept under a prefix": ("SELECT 'it''s' AS a \\gset p_\nSELECT 2;", r"\gset, which is"),
+    "all answers kept": ("SELECT 1 AS a\n  \\aset", r"\aset, which is not read"),
+    "a command behind a statement": ("SELECT 1; \\sleep 1 ms", r"\sleep, which is not read"),
+    "a pipeline's semicolon": ("SELECT 1\\; SELECT 2;", r"\;, which is not read"),
     "set twice": ("\\set x 1\nSELECT :x;\n\\set x 2\nSELECT :x;", "sets it a second time"),
 }
 
@@ -137,6 +142,23 @@ def test_a_script_is_a_statement_of_a_workload(tmp_path: Path) -> None:
     assert len(texts(tmp_path, "SELECT count(*) AS n FROM pgbench_accounts;")) == 1
     change = "\\set aid random(1, 9)\nUPDATE pgbench_accounts SET abalance = 1 WHERE aid = :aid;"
     assert texts(tmp_path, change)[0].startswith("UPDATE")
+
+
+@pytest.mark.parametrize(
+    "text", [r"SELECT 'a\gset', E'\\\'\gset'", r'SELECT "\gset"', r"SELECT $x$ \gset $x$ -- \gset",
+             r"SELECT 1 /* \gset */"],
+)  # fmt: skip
+def test_a_backslash_within_a_text_is_no_command(text: str) -> None:
+    assert pgbench.script_of(text, "w").text == text
+
+
+@pytest.mark.parametrize("behind", ["-- all", "/* all */", "\n-- a; b\n", ";; -- c\n;"])
+def test_a_comment_behind_the_last_semicolon_is_no_statement(tmp_path: Path, behind: str) -> None:
+    count = "SELECT count(*) AS n FROM pgbench_accounts;"
+    (one,) = texts(tmp_path, f"{count} {behind}")
+    assert one.startswith(count)
+    (several,) = texts(tmp_path, f"BEGIN; -- now\n{count} -- and\nEND; {behind}")
+    assert len(script.split(several, "postgres", "s")) == 3
 
 
 def test_a_script_has_no_text_beside_it(tmp_path: Path) -> None:

@@ -147,6 +147,14 @@ def test_a_text_of_the_engines_own_dialect_is_sent_as_it_is_written() -> None:
     assert given("SELECT a FROM t;", "duckdb", "duckdb", t="t") == "SELECT a FROM t"
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "duckdb"])
+def test_a_comment_behind_a_statement_is_not_sent_as_another(dialect: str) -> None:
+    assert given("/* a */ SELECT a FROM t; -- b", dialect, dialect) == "/* a */ SELECT a FROM t"
+    assert given("SELECT a FROM t; /* b */ ;", "mysql", dialect).startswith("SELECT a FROM t")
+    with pytest.raises(InputError, match="is empty"):
+        sql.parsed("-- SELECT 1", dialect, "s")
+
+
 def test_stored_names_take_the_place_of_tables_and_columns_still_find_them() -> None:
     text = "WITH u AS (SELECT t.a FROM t) SELECT u.a FROM u JOIN t ON t.a = u.a"
     assert given(text, "sqlite", "sqlite", t="own_t", u="own_u") == (

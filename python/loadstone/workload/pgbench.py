@@ -21,6 +21,14 @@ from loadstone.workload.parameters import start_of, values_of
 WEIGHT_MAX = 1_000_000
 _SET = re.compile(r"\\set\s+([A-Za-z_][A-Za-z0-9_]*)\s+(.+)", re.DOTALL)
 _VARIABLE = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)")
+_OUTSIDE = re.compile(
+    r"""[eE]'(?:[^'\\]|\\.)*' | '[^']*' | "[^"]*" | --[^\n]* | /\*.*?\*/
+    | (?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?P=tag) | (?P<command>\\(?:\w+|.?))""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Texts, names and comments, in which a backslash means nothing to pgbench; else the command that
+it begins."""
+_COMMANDS = r"of pgbench's own commands only \set NAME EXPRESSION is, on a line of its own"
 _PREFIX = "variable_"
 """Before the name of a variable in an expression, so that none is a word of Python's."""
 
@@ -103,7 +111,7 @@ def script_of(text: str, where: str) -> Script:
         if stated is None:
             raise InputError(
                 f"{where} has {line.split()[0][:30]}, which is not read",
-                hint="of pgbench's own commands only \\set NAME EXPRESSION is",
+                hint=_COMMANDS,
             )
         if any(name == stated[1] for name, _ in sets) and any(one.strip() for one in rest):
             raise InputError(
@@ -112,7 +120,15 @@ def script_of(text: str, where: str) -> Script:
             )
         sets.append((stated[1], _expression(stated[2], f"{where}: \\set {stated[1]}")))
     statement = "\n".join(rest).strip()
+    if (command := _command_within(statement)) is not None:
+        raise InputError(f"{where} has {command[:30]}, which is not read", hint=_COMMANDS)
     return Script(tuple(sets), statement)
+
+
+def _command_within(text: str) -> str | None:
+    r"""The first command of pgbench's that stands behind a statement on its line, as `\gset` does:
+    a backslash that is not within a text, a name or a comment."""
+    return next((one["command"] for one in _OUTSIDE.finditer(text) if one["command"]), None)
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ writing, where another has written since, and does not let it wait."""
 def split(text: str, dialect: str, where: str) -> list[str]:
     """The statements of a script, in order, without their semicolons. Raises `InputError`."""
     found = sql.pieces(text, dialect, where)
-    return [CONTROL.get(" ".join(one.lower().split()), one) for one in found]
+    return [CONTROL.get(sql.words(one, dialect, where), one) for one in found]
 
 
 def trees(text: str, dialect: str, where: str) -> Iterator[sql.Tree]:

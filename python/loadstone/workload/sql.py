@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sqlglot
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
@@ -46,7 +46,7 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
     """The one query of a text, or its one change of a table. Raises `InputError`; `where` names the
     statement in its message."""
     try:
-        found = [one for one in sqlglot.parse(text, read=dialect or None) if one is not None]
+        found = _trees(text, dialect)
     except SqlglotError as error:
         raise InputError(
             f"{where} cannot be read: {complaint(error)}", hint=_hint(where, _DIALECT)
@@ -82,21 +82,41 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
 def count(text: str, dialect: str) -> int:
     """The number of statements that a text has."""
     try:
-        return sum(one is not None for one in sqlglot.parse(text, read=dialect or None))
+        return len(_trees(text, dialect))
     except (SqlglotError, RecursionError):
         return 1  # `parsed` shows what it is
 
 
+def _trees(text: str, dialect: str) -> list[exp.Expr]:
+    """The statements of a text. A comment behind the last semicolon is none."""
+    found = sqlglot.parse(text, read=dialect or None)
+    return [one for one in found if one is not None and not isinstance(one, exp.Semicolon)]
+
+
 def pieces(text: str, dialect: str, where: str) -> list[str]:
-    """The statements of a text as they are written, without semicolons. Raises `InputError`."""
-    try:
-        tokens = sqlglot.tokenize(text, read=dialect or None)
-    except SqlglotError as error:
-        raise InputError(f"{where} cannot be read: {complaint(error)}") from error
+    """The statements of a text as they are written, without semicolons, and without comments that
+    stand alone. Raises `InputError`."""
+    tokens = _tokens(text, dialect, where)
     ends = [token.start for token in tokens if token.token_type == TokenType.SEMICOLON]
     begins = [0, *(end + 1 for end in ends)]
-    found = [text[a:b].strip() for a, b in zip(begins, [*ends, len(text)], strict=True)]
-    return [one for one in found if one]
+    starts = [token.start for token in tokens if token.token_type != TokenType.SEMICOLON]
+    return [
+        text[a:b].strip()
+        for a, b in zip(begins, [*ends, len(text)], strict=True)
+        if any(a <= start < b for start in starts)
+    ]
+
+
+def words(text: str, dialect: str, where: str) -> str:
+    """The words of a text, in small letters, without its comments. Raises `InputError`."""
+    return " ".join(token.text.lower() for token in _tokens(text, dialect, where))
+
+
+def _tokens(text: str, dialect: str, where: str) -> list[Token]:
+    try:
+        return sqlglot.tokenize(text, read=dialect or None)
+    except SqlglotError as error:
+        raise InputError(f"{where} cannot be read: {complaint(error)}") from error
 
 
 def of_each_shape(texts: Iterable[str], dialect: str, where: str) -> list[str]:
@@ -104,10 +124,7 @@ def of_each_shape(texts: Iterable[str], dialect: str, where: str) -> list[str]:
     `InputError`."""
     first: dict[tuple[str, ...], str] = {}
     for text in texts:
-        try:
-            tokens = sqlglot.tokenize(text, read=dialect or None)
-        except SqlglotError as error:
-            raise InputError(f"{where} cannot be read: {complaint(error)}") from error
+        tokens = _tokens(text, dialect, where)
         values = (TokenType.NUMBER, TokenType.STRING)
         shape = tuple("?" if one.token_type in values else one.text for one in tokens)
         first.setdefault(shape, text)

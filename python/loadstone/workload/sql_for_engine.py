@@ -11,7 +11,7 @@ from sqlglot.errors import UnsupportedError as Untranslatable
 
 from loadstone.errors import UnsupportedError
 from loadstone.quel.statement import Statement
-from loadstone.workload.sql import Tree, changed_by, complaint, each_table, parsed
+from loadstone.workload.sql import Tree, changed_by, complaint, each_table, parsed, pieces
 
 
 def for_engine(
@@ -30,7 +30,8 @@ def for_engine(
     changed = changed_by(tree)
     kind, target = ("update", stored.get(changed, changed)) if changed else ("retrieve", None)
     if written_in == dialect and same:
-        return Statement(kind, text.strip().rstrip(";").rstrip(), target=target)
+        (written,) = pieces(text, written_in, "the statement")
+        return Statement(kind, written, target=target)
     _rename(tree, stored, schema)
     if written_in != dialect:
         _write_capitals(tree, columns)
