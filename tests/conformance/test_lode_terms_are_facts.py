@@ -77,6 +77,25 @@ def test_hugepages_are_what_the_kernel_was_asked_for(asked: str, tmp_path: Path)
         assert not any(piece.huge for piece in cache_pieces())
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("lode", "pieces of 2 MiB"),
+        ("lode?cache=4194304&shadows=cache", "pieces of 2 MiB"),
+        ("lode?hugepages=off", "pages of 4 KiB"),
+        ("lode?cache=262144", "pages of 4 KiB"),
+    ],
+)
+def test_a_program_s_term_of_the_memory_behind_the_cache_is_what_the_kernel_was_asked_for(
+    text: str, found: str
+) -> None:
+    """Whatever `hugepages` requests: so a tactic that takes them away has it beside it. That copies
+    may lie in the cache does not; that they lie there and leave no room does."""
+    with loaded_client(text) as client:
+        assert client.terms()["memory behind the cache"] == found
+        assert any(piece.huge for piece in cache_pieces()) == (found == "pieces of 2 MiB")
+
+
 class Piece:
     """A mapping, as /proc/self/smaps shows."""
 

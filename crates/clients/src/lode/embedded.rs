@@ -119,6 +119,10 @@ impl Place for Database {
         Some(Logged { bytes: counters.log.record_bytes, ranges: counters.ranges_said })
     }
 
+    fn is_huge(&self) -> bool {
+        self.counters().is_ok_and(|counters| counters.buffer.pages_huge > 0)
+    }
+
     fn size_bytes(address: &str) -> Result<u64, ClientError> {
         let path = Path::new(address);
         let length = |path: &Path| fs::metadata(path).map(|it| it.len());

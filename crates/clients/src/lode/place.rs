@@ -74,6 +74,9 @@ pub trait Place: Send + Sync + Sized + 'static {
     /// Bytes and ranges appended to the log; `None` where that is another's.
     fn logged(&self) -> Option<Logged>;
 
+    /// Whether the kernel is asked for huge pages behind the cache now, whatever was requested.
+    fn is_huge(&self) -> bool;
+
     /// Of both files.
     fn size_bytes(address: &str) -> Result<u64, ClientError>;
 }

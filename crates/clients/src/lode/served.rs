@@ -109,6 +109,10 @@ impl Place for Remote {
         None
     }
 
+    fn is_huge(&self) -> bool {
+        self.counters().buffer.pages_huge > 0
+    }
+
     fn size_bytes(_: &str) -> Result<u64, ClientError> {
         Err(ClientError::Unsupported {
             engine: ENGINE,

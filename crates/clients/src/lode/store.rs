@@ -14,6 +14,11 @@ use crate::tactics::{Address, Tactics};
 /// As every engine of the lab has it.
 const CACHE_DEFAULT_BYTES: &str = "268435456";
 
+/// In which pieces its memory comes: `hugepages` says which are wanted, the volume's length whether
+/// they can be.
+const HUGE: &str = "pieces of 2 MiB";
+const SMALL: &str = "pages of 4 KiB";
+
 /// A database that is open.
 pub struct Store<P> {
     address: String,
@@ -79,6 +84,7 @@ impl<P: Place> Store<P> {
             ("isolation", "serializable"),
             ("parallelism", "1"),
             (tactics::place().name, P::NAME),
+            ("memory behind the cache", if database.is_huge() { HUGE } else { SMALL }),
             ("design", access),
             ("read transaction", "one measure: two-phase locks"),
             ("empty statement", "a look at a page, nothing taken"),

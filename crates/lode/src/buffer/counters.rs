@@ -39,6 +39,8 @@ pub struct Counters {
     pub pages_lent: u64,
     /// The most that were lent at a time.
     pub pages_lent_max: u64,
+    /// Pages whose memory the kernel is asked for in huge pieces now: `hugepages`.
+    pub pages_huge: u64,
 }
 
 /// The counters while they count.
@@ -90,6 +92,7 @@ impl Events {
             pages_resident_max: 0,
             pages_lent: 0,
             pages_lent_max: 0,
+            pages_huge: 0,
         }
     }
 }

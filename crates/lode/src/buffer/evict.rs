@@ -95,7 +95,7 @@ impl Buffer {
     }
 
     /// A page that stays in memory although it was evicted breaks the cap: no more come then.
-    fn note_dropped(&self, dropped: rustix::io::Result<()>) {
+    pub(super) fn note_dropped(&self, dropped: rustix::io::Result<()>) {
         if dropped.is_err() {
             self.memory_retained.store(true, Ordering::Relaxed);
         }

@@ -58,10 +58,12 @@ impl FrameBudget {
     }
 
     /// Count frames as lent, if so many may be; the caller gets a permit for them and spends it.
-    pub(super) fn count_lent(&self, frames: usize) -> bool {
+    /// Answers the number that is lent then.
+    pub(super) fn count_lent(&self, frames: usize) -> Option<usize> {
         let lendable = self.lendable.load(Ordering::Relaxed);
         let more = |lent: usize| lent.checked_add(frames).filter(|&lent| lent <= lendable);
-        self.lent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+        let before = self.lent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        before.ok().map(|lent| lent + frames)
     }
 
     /// Frames that were counted as lent are.

@@ -28,7 +28,6 @@ impl Frames {
     pub(crate) fn of(buffer: &Arc<Buffer>) -> Self {
         let lendable = buffer.budget.pages_max() - buffer.budget.pages_max() / RETAINED_DIVISOR;
         buffer.budget.allow_lending(lendable);
-        buffer.limit_huge(buffer.budget.pages_max() - lendable);
         Self { buffer: Arc::downgrade(buffer), lendable }
     }
 
@@ -58,9 +57,8 @@ impl Frames {
 
 impl Buffer {
     fn lend(&self, frames: usize) -> bool {
-        if !self.budget.count_lent(frames) {
-            return false;
-        }
+        let Some(lent) = self.budget.count_lent(frames) else { return false };
+        self.limit_huge(lent);
         let mut permit = self.budget.acquire_up_to(frames);
         let mut wait = Wait::new(self);
         for _ in 0..ROUNDS_MAX {

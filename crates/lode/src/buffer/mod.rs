@@ -340,6 +340,7 @@ impl Buffer {
             pages_resident_max: self.budget.pages_max() as u64,
             pages_lent: self.budget.lent.load(Ordering::Relaxed) as u64,
             pages_lent_max: self.budget.lent_max.load(Ordering::Relaxed) as u64,
+            pages_huge: u64::from(self.huge.backed.load(Ordering::Relaxed)),
             ..self.events.so_far()
         }
     }

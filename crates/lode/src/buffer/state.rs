@@ -183,6 +183,12 @@ impl<A: Atomic> State<'_, A> {
         word.is_evicted() && self.own(word, word.0 | LATCHED | PINNED)
     }
 
+    /// Own an evicted page for a moment, to see to its memory: nobody brings it meanwhile.
+    pub(super) fn claim_vacant(self) -> bool {
+        let word = self.load();
+        word.is_evicted() && self.own(word, word.0 | LATCHED)
+    }
+
     /// Own a readable page that nobody has pinned, not even to read it, if the word is still
     /// `word`. With `end_second_chance`, the latch counts as a use.
     pub(super) fn latch(self, word: Word, end_second_chance: bool) -> bool {

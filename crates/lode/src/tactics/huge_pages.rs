@@ -4,8 +4,10 @@ use super::describe::named_tactic;
 
 named_tactic! {
     /// **What it does.** With `on`, the kernel is asked to back the cache in pieces of 2 MiB, as
-    /// long as the whole volume has room in `cache`; from the moment it has not, and with `off`, in
-    /// pages of 4 KiB. The page that is read, locked, logged and evicted stays the one of 4 KiB.
+    /// long as the whole volume has room in `cache`, beside the frames that are lent (`shadows`,
+    /// `memory`); from the moment it has not, and with `off`, in pages of 4 KiB. `pages_huge` among
+    /// the counters shows which. The page that is read, locked, logged and evicted stays the one of
+    /// 4 KiB.
     /// **What it buys.** A visit that finds its page in memory need not wait for the page's
     /// address: a processor remembers those of some thousand pages, and each other one takes it a
     /// walk through tables, twice as long in a virtual machine.

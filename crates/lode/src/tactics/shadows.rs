@@ -15,7 +15,7 @@ named_tactic! {
     /// **What it costs.** `beside`: memory that `cache` does not count. `cache`: what the paper saw
     /// in large databases. As soon as changed pages fill half of the cache, they are written out
     /// before the commit, each after an undo record and an image of it; and fewer pages stay for
-    /// readers.
+    /// readers. Huge pages (`hugepages`) are given up once copies leave the whole volume no room.
     /// **What a crash can lose.** Nothing, under either.
     /// **Do not combine with.** Another `log`: there are no shadows then.
     /// **Source.** Saito and Bershad, USENIX 1998 (Rhino): page diffing needs two pages of memory

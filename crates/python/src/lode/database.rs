@@ -354,7 +354,7 @@ pub fn of_buffer(
         buffer;
         misses, reads, pages_read, pages_read_ahead, writes, pages_written, batches, evictions,
         latch_waits, retries, prefetches, pages_resident, pages_resident_max,
-        pages_lent, pages_lent_max
+        pages_lent, pages_lent_max, pages_huge
     );
     named(py, pages)
 }

@@ -81,8 +81,8 @@ memory_tactic! {
     /// statements together, and neither is idle while the other lacks memory.
     /// **What it costs.** What is spilled is written and read at least once; `spilled_bytes` among
     /// the counters shows how much. `cache`: pages that made room are read again; huge pages are
-    /// requested only where a quarter of the cache has room for the whole database, and an eighth
-    /// of the cache can be pinned.
+    /// given up once what is borrowed leaves the whole database no room, and an eighth of the cache
+    /// can be pinned.
     /// **What a crash can lose.** Nothing: the file is never needed again, and gone with the
     /// process.
     /// **Do not combine with.** More than the machine has beside `cache`; `memory=cache` with a

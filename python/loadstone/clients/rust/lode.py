@@ -41,6 +41,8 @@ TACTICS = {
 """Those that a walk can determine apart, with their values, the default first."""
 OWN_WORDS = ("access",)
 """Tactics of the client, which chooses a design; the engine reads back all others."""
+BACKING = "memory behind the cache"
+"""Pieces of 2 MiB or pages of 4 KiB, as it is: `hugepages` says what is wanted."""
 NOT_THE_SERVERS = ("access", "place", "swizzle", "prefetch")
 """Tactics of the client alone; see `loadstone tactics lode place`."""
 OF_A_SERVER = {
@@ -122,6 +124,9 @@ class LodeClient(RustClient):
         for name in self.capabilities.tactics:
             if name not in OWN_WORDS and f"setting.{name}" in terms:
                 terms[name] = terms.pop(f"setting.{name}")
+        # No setting: where a tactic moves it, that is told of the tactic's effect.
+        if f"setting.{BACKING}" in terms:
+            terms[BACKING] = terms.pop(f"setting.{BACKING}")
         if not self._is_served():
             return terms
         cache = {"setting.cache requested of the server": self._tactics_of_server()["cache"]}

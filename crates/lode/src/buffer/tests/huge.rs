@@ -1,5 +1,6 @@
 //! Large pages behind the small ones.
 
+use super::super::Frames;
 use super::*;
 
 const HUGE_PAGES: u32 = (2 << 20) / PAGE_BYTES as u32;
@@ -40,4 +41,32 @@ fn a_volume_that_outgrows_the_cache_keeps_its_contents_and_the_cap() {
     for page in (0..9 * HUGE_PAGES).step_by(97) {
         assert_eq!(word(&buffer, page), u64::from(page) + 5);
     }
+}
+
+#[test]
+fn a_cache_that_may_lend_keeps_its_huge_pages_until_the_volume_has_no_room_beside_what_is_lent() {
+    let pages = HUGE_PAGES + 20;
+    let disk = TestDisk::with_pages(pages);
+    let cache_bytes = 4 * u64::from(HUGE_PAGES) * PAGE_BYTES as u64;
+    let options = BufferOptions { pages_max: 16 * HUGE_PAGES, cache_bytes, ..roomy() };
+    let buffer = Arc::new(buffer(&disk, &options));
+    let huge = || buffer.counters().pages_huge;
+    let frames = Frames::of(&buffer);
+    assert_eq!(huge(), 2 * u64::from(HUGE_PAGES), "nothing is lent");
+    for page in (0..pages).step_by(3) {
+        assert_eq!(word(&buffer, page), u64::from(page));
+    }
+    // Of the cache's four pieces the volume takes two.
+    assert!(frames.borrow(2 * HUGE_PAGES as usize));
+    assert_eq!(huge(), 2 * u64::from(HUGE_PAGES), "the volume has room beside it");
+    assert!(frames.borrow(1));
+    assert_eq!(huge(), 0);
+    let resident = buffer.counters().pages_resident as usize;
+    assert_eq!(pages_mapped(&buffer), resident, "what nobody read has gone");
+    for page in 0..pages {
+        assert_eq!(word(&buffer, page), u64::from(page));
+    }
+    frames.give_back(2 * HUGE_PAGES as usize + 1);
+    buffer.grow(pages + 1).unwrap();
+    assert_eq!(huge(), 0, "it stays so");
 }
