@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.errors import InputError
+from loadstone.plan.variant import engine_of
 from loadstone.plan.workload import AGREED, ALONE, DIVIDED, Workload, WorkloadStatement
 from loadstone.workload import answers, expected
 from loadstone.workload.agreement import AgreedAnswers, Vote
@@ -16,7 +17,7 @@ THREE, TWO = [(1,), (2,), (3,)], [(1,), (2,)]
 
 def vote(variant: str, rows: list, *, shown: bool = True) -> Vote:
     answer = answers.checksum_of(rows, STATEMENT.digits)
-    return Vote(variant, variant.partition("?")[0], answer, lambda: rows if shown else None)
+    return Vote(variant, engine_of(variant), answer, lambda: rows if shown else None)
 
 
 def settled(*votes: Vote, variation: int = 0, agreed: AgreedAnswers | None = None) -> AgreedAnswers:
@@ -53,6 +54,21 @@ def test_variants_of_one_engine_are_one_voice() -> None:
 
 def test_variants_of_one_engine_that_differ_are_divided() -> None:
     assert settled(vote("a", TWO), vote("a?x=1", THREE)).bases["s"].basis == DIVIDED
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("duckdb@1.3.2", "duckdb@1.4.0"), ("duckdb", "duckdb@1.4.0"), ("duckdb?x=1", "duckdb?x=2"),
+     ("duckdb@venv:/a", "duckdb"), ("duckdb@1.3.2?x=1", "duckdb@1.3.2")],
+)  # fmt: skip
+def test_releases_that_differ_are_each_called_by_their_names(before: str, after: str) -> None:
+    words = settled(vote(before, THREE), vote(after, TWO)).divided("s")
+    assert f"{after} gives 2 rows, {before} gives 3 rows" in words
+    odd = settled(vote("lode", TWO), vote(before, THREE), vote(after, THREE), vote("sqlite", THREE))
+    named = odd.odd("s", "lode")
+    assert named is not None
+    both = f"{before}, {after}" if "@" in before + after else "duckdb"
+    assert f"lode gives 2 rows, {both} and sqlite give 3 rows" in named.words
 
 
 def test_one_alone_is_not_compared() -> None:

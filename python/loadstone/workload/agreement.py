@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from loadstone.benchmarks.expected import Answer, NamedAnswer
+from loadstone.plan.variant import engine_of, release_of
 from loadstone.plan.workload import (
     AGREED,
     ALONE,
@@ -60,6 +61,13 @@ class _Group:
     @property
     def engines(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(vote.engine for vote in self.votes))
+
+    def beside(self, other: str) -> tuple[str, ...]:
+        """Its engines' names beside that of another variant: where that is of the same engine, or a
+        release is requested, the variants' own."""
+        own = {engine_of(other)} | {v.engine for v in self.votes if release_of(v.variant)}
+        names = (v.variant if v.engine in own else v.engine for v in self.votes)
+        return tuple(dict.fromkeys(names))
 
     def takes(self, vote: Vote, digits: int, order: Sequence[int]) -> bool:
         """Whether a vote agrees with this group's."""
@@ -179,7 +187,7 @@ class AgreedAnswers:
         first, *others = groups
         wins = all(len(first.engines) > len(other.engines) for other in others)
         self._expected[statement, variation, ""] = first.votes[0].answer
-        words = [_differ(vote, first.votes[0], first.engines, stated.digits, stated.order)
+        words = [_differ(vote, first, stated.digits, stated.order)
                  for other in others for vote in other.votes]  # fmt: skip
         if not wins:
             reporting = "the engines give different answers, and no answer has most of them"
@@ -233,10 +241,9 @@ def _weakness(basis: Basis) -> tuple[int, int, bool]:
     return BASES.index(basis.basis), -len(basis.engines), bool(basis.words)
 
 
-def _differ(
-    vote: Vote, other: Vote, engines: Sequence[str], digits: int, order: Sequence[int]
-) -> str:
-    """The way in which an answer differs from another, for people."""
+def _differ(vote: Vote, group: _Group, digits: int, order: Sequence[int]) -> str:
+    """The way in which an answer differs from that of a group, for people."""
+    other, engines = group.votes[0], group.beside(vote.variant)
     whose = listing(engines)
     rows, others = plural(vote.answer[0], "row"), plural(other.answer[0], "row")
     gives = "gives" if len(engines) == 1 else "give"
