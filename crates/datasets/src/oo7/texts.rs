@@ -25,8 +25,14 @@ pub fn push_manual(into: &mut Vec<u8>, module: u32, length: usize) {
     push_lines(into, line.as_bytes(), length);
 }
 
+/// A cut behind a blank ends with a full stop: blanks at an end are those that follow a shorter
+/// value of a column, which files drop.
 fn push_lines(into: &mut Vec<u8>, line: &[u8], length: usize) {
+    let start = into.len();
     into.extend(line.iter().cycle().take(length));
+    if let Some(last) = into[start..].last_mut().filter(|last| **last == b' ') {
+        *last = b'.';
+    }
 }
 
 #[cfg(test)]
@@ -56,5 +62,19 @@ mod tests {
         }
         assert_eq!(document_title(500), "Composite Part 00000500");
         assert_eq!(manual_title(1), "Module         00000001");
+    }
+
+    /// Else a file would have a text that is shorter than the length beside it.
+    #[test]
+    fn no_text_ends_with_a_blank_wherever_it_is_cut() {
+        for length in 1..200 {
+            let (mut document, mut manual) = (Vec::new(), Vec::new());
+            push_document(&mut document, 17, length);
+            push_manual(&mut manual, 1, length);
+            for text in [document, manual] {
+                assert_eq!(text.len(), length);
+                assert_ne!(text.last(), Some(&b' '), "{length}");
+            }
+        }
     }
 }
