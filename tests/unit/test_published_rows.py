@@ -19,7 +19,7 @@ from loadstone.benchmarks.rvm.benchmark import RvmBenchmark
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.record.model import Run, Term
 from loadstone.record.reader import read
-from loadstone.report.paper_words import paper_tables, unmeasured
+from loadstone.report.paper_words import paper_line, paper_tables, unmeasured
 
 FOLDER = Path(loadstone.benchmarks.__file__).parent
 TUPLES = {
@@ -153,7 +153,15 @@ def test_a_figure_is_called_one_beside_todays_times() -> None:
     ]  # fmt: skip
     assert all(row.measured and row.gain is None for row in tables["Figure 8"].rows)
     assert "--rows 100000" in tables["Figure 10"].missing
-    assert "--edition 1993-9" in tables["Figure 11"].missing
+    # What is added beside would take this edition's place, and its three figures with it.
+    assert (tables["Figure 10"].add, tables["Figure 10"].apart) == ("--rows 100000", "")
+    assert tables["Figure 11"].apart == "--edition 1993-9 --rows 100000"
+    assert tables["Figure 11"].add == ""
+    assert tables["Figure 11"].missing.endswith(tables["Figure 11"].apart)
+    assert paper_line(comparisons(summarise(run))).endswith(
+        "; for 1 other add --rows 100000; for 1 other make a run of its own with"
+        " --edition 1993-9 --rows 100000"
+    )
     # Also where nothing of it can be drawn.
     disturbed = tuple(replace(one, status="disturbed") for one in run.results)
     for reported in (run, replace(run, results=disturbed)):
@@ -161,6 +169,7 @@ def test_a_figure_is_called_one_beside_todays_times() -> None:
             assert registry.load_report(name)().render(reported)
         page = registry.load_report("html")().render(reported).decode()
         assert "Figure 8. OO7, small database, warm" in page
+        assert "published and measured" not in page, "nothing of it is a number"
         assert "as page grain" in page
         # Nothing of a table of numbers stands over words.
         assert ">elapsed, in words<" in page

@@ -7,7 +7,7 @@ or warm. A row without a counterpart says why.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadstone.analysis.derived import THROUGHPUT, DerivedCell, DerivedHeading, cell, heading
 from loadstone.analysis.measured import LOAD, SIZE, Source, Today, operations_of
@@ -85,7 +85,8 @@ class ComparisonRow:
 class Comparison:
     """One table of the paper. `quantity` is what its times are, `elapsed` or `cpu`, then and today;
     `derived` are the columns that the paper computed from others. `missing` says why this run has
-    no figure for it, and `add` which options would add one."""
+    no figure for it, and `add` which options would add one;
+    `apart` those of a run of its own that would have one."""
 
     number: str
     title: str
@@ -95,6 +96,7 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     missing: str = ""
     add: str = ""
+    apart: str = ""
     quantity: str = "elapsed"
     derived: tuple[DerivedHeading, ...] = ()
 
@@ -204,11 +206,11 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
     absent = _absent(table, summary)
     designs = _designs(table, summary, absent)
     variants = _variants(table, summary)
-    missing, add = _missing(table, summary, editions, asked=designs is not None, variants=variants)
+    lack = _lack(table, summary, editions, asked=designs is not None, variants=variants)
     apart = designs is not None and not designs.isdisjoint(summary.words.apart)
     source = (
         None
-        if missing or view is None
+        if lack.why or view is None
         else Source(
             summary, view, variants, apart, int(table.get("requests") or 0), _quantity(table)
         )
@@ -228,7 +230,7 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
         rows.append(replace(_row(row, unit_ns, found, why), derived=tuple(own)))
     note = (
         table.get("note") or "",
-        "" if missing else _place(table, summary),
+        "" if lack.why else _place(table, summary),
         _pairs(derived, summary) if source else "",
     )
     return Comparison(
@@ -238,8 +240,9 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
         note=" ".join(filter(None, note)),
         systems=tuple(table["systems"]),
         rows=tuple(rows),
-        missing=missing,
-        add=add,
+        missing=lack.why,
+        add=lack.add,
+        apart=lack.apart,
         quantity=_quantity(table),
         derived=derived,
     )
@@ -321,40 +324,52 @@ def _designs(
     return frozenset(text.design for text in summary.run.operations if text.name in names)
 
 
-def _missing(
+class _Lack(NamedTuple):
+    """The reason why a table has no comparable figure, empty if it may have one; the options to add
+    to the command, or those of a run of its own."""
+
+    why: str = ""
+    add: str = ""
+    apart: str = ""
+
+
+def _lack(
     table: Mapping[str, Any],
     summary: Summary,
     editions: set[str],
     *,
     asked: bool,
     variants: Sequence[str],
-) -> tuple[str, str]:
-    """Why a table has no comparable figure, and which options to add to the command; empty if it
-    may have one. `asked`: some operation of it was planned at its scale; `variants`: those of its
-    design."""
+) -> _Lack:
+    """The lack of a table. `asked`: some operation of it was planned at its scale; `variants`:
+    those of its design."""
     scale, edition = _scale(table, summary), table.get("edition") or ""
+    at_scale = any(view.rows == scale for view in summary.views)
     # Tables without an edition are of the one that no table names.
     run_edition = summary.run.plan.edition
     run_edition = run_edition if run_edition in editions else ""
     if edition != run_edition:
         if not edition:
-            return "not run in this edition: leave out --edition", ""
-        return _add("not run in this edition", f"--edition {edition}")
-    if all(view.rows != scale for view in summary.views):
-        return _add(f"not run at {scale:,}", f"--rows {scale}")
+            return _Lack("not run in this edition: leave out --edition")
+        # Added, it would take the place of the run's own edition, and of the figures of that one.
+        options = f"--edition {edition}" + ("" if at_scale else f" --rows {scale}")
+        why = f"not run in this edition: make a run of its own with {options}"
+        return _Lack(why, apart=options)
+    if not at_scale:
+        return _adding(f"not run at {scale:,}", f"--rows {scale}")
     if not asked:
-        missing, add = _add("its operations were not run", "--preset full")
-        return f"{missing}, without --operation", add
+        lack = _adding("its operations were not run", "--preset full")
+        return lack._replace(why=f"{lack.why}, without --operation")
     if not variants:
         wanted = "&".join(f"{key}={value}" for key, value in table["only"].items())
         known = [v for v in summary.words.reimplemented.values() if v.endswith(f"?{wanted}")]
-        return _add(f"no variant with {wanted} was run", f"--on '{known[0]}'") if known else (
-            f"no variant with {wanted} was run", "")  # fmt: skip
-    return "", ""
+        why = f"no variant with {wanted} was run"
+        return _adding(why, f"--on '{known[0]}'") if known else _Lack(why)
+    return _Lack()
 
 
-def _add(why: str, words: str) -> tuple[str, str]:
-    return f"{why}: add {words}", words
+def _adding(why: str, options: str) -> _Lack:
+    return _Lack(f"{why}: add {options}", add=options)
 
 
 def _row(

@@ -50,7 +50,8 @@ TEXT = {"field": "text", "type": "nominal"}
 def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
     """A table of the paper as dots on a log axis, with today's figures. `names`: variants and their
     names."""
-    title = f"{table.heading}: {QUANTITIES[table.quantity]}, published and measured"
+    whose = "measured" if table.in_words else "published and measured"
+    title = f"{table.heading}: {QUANTITIES[table.quantity]}, {whose}"
     return _profiles(_points(table, names), table, TIME_LABELS), title
 
 

@@ -1,5 +1,6 @@
 """The paper's tables beside today's figures, in words, the same for every format of plain text."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from loadstone.analysis.derived import THROUGHPUT, TIME, DerivedCell, DerivedHeading
@@ -83,8 +84,8 @@ def lead(found: Comparisons, summary: Summary) -> str:
 
 
 def paper_line(found: Comparisons | None) -> str:
-    """The number of tables with figures, and the options to add for the others; empty if the paper
-    has none."""
+    """The number of tables with figures, and the options that give the others some; empty if the
+    paper has none."""
     if found is None:
         return ""
     measured = len([table for table in found.tables if table.measured])
@@ -92,6 +93,8 @@ def paper_line(found: Comparisons | None) -> str:
     adds = [table.add for table in found.tables if table.add]
     if adds:
         said += f"; for {plural(len(adds), 'other')} add {listing(dict.fromkeys(adds))}"
+    for options, count in Counter(t.apart for t in found.tables if t.apart).items():
+        said += f"; for {plural(count, 'other')} make a run of its own with {options}"
     return said
 
 
