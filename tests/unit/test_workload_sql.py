@@ -256,3 +256,50 @@ def test_texts_that_differ_in_values_alone_have_one_shape() -> None:
     texts = ["SELECT a FROM t WHERE b = 1", "SELECT a FROM t WHERE b = 22", "SELECT c FROM t",
              "SELECT a FROM t WHERE b = '1; DELETE'"]  # fmt: skip
     assert sql.of_each_shape(texts, "", "s") == [texts[0], texts[2]]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id, x FROM big ORDER BY x LIMIT 10",
+        "SELECT a / 2 AS h FROM big",
+        "UPDATE big SET a = a / 2",
+        "SELECT \"x\" || 'y' FROM big",
+    ],
+)
+def test_a_text_in_no_dialect_keeps_its_words_on_engines_of_standard_quotes(
+    text: str, dialect: str
+) -> None:
+    """An order with NULLS FIRST uses no index of PostgreSQL's, and a cast divides otherwise."""
+    assert (
+        sql_for_engine.for_engine(
+            text, sql.GENERIC, dialect, {"big": "big"}, ("id", "x", "a"), ""
+        ).text
+        == text
+    )
+    renamed = sql_for_engine.for_engine(
+        text, sql.GENERIC, dialect, {"big": "big__0"}, ("id", "x", "a"), ""
+    ).text
+    for word in ("NULLS", "CAST", "DOUBLE"):
+        assert word not in renamed
+
+
+def test_a_text_in_no_dialect_is_translated_where_names_are_quoted_otherwise() -> None:
+    text = 'SELECT "x" FROM big'
+    assert (
+        sql_for_engine.for_engine(text, sql.GENERIC, "mysql", {"big": "big"}, (), "").text
+        == "SELECT `x` FROM big"
+    )
+
+
+def test_columns_with_capitals_are_quoted_in_a_text_in_no_dialect() -> None:
+    text = "SELECT Id FROM big"
+    found = sql_for_engine.for_engine(
+        text, sql.GENERIC, "postgres", {"big": "big"}, ("Id",), ""
+    ).text
+    assert found == 'SELECT "Id" FROM big'
+    assert (
+        sql_for_engine.for_engine(text, sql.GENERIC, "postgres", {"big": "big"}, (), "").text
+        == text
+    )

@@ -1,7 +1,8 @@
 """A statement of a workload as each engine gets it.
 
 A text in the dialect of its engine goes to the engine as it is written, but for the names of tables
-where those of the engine are others. Any other text is translated by sqlglot.
+where those of the engine are others; so does a text that names no dialect, where the engine quotes
+names as the standard does. Any other text is translated by sqlglot.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,9 +10,22 @@ from collections.abc import Mapping, Sequence
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError as Untranslatable
 
-from loadstone.errors import UnsupportedError
+from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel.statement import Statement
-from loadstone.workload.sql import Tree, changed_by, complaint, each_table, parsed, pieces
+from loadstone.workload.sql import (
+    GENERIC,
+    Tree,
+    changed_by,
+    complaint,
+    each_table,
+    parsed,
+    pieces,
+)
+
+_STANDARD_QUOTES = frozenset({"sqlite", "duckdb", "postgres"})
+"""Dialects in which "x" is a name and || joins strings. A text that names no dialect means to each
+of them what it means there: a translation would write what its user did not (`NULLS FIRST`, by
+which PostgreSQL uses no index for an order; a cast, by which integers divide as floats do)."""
 
 
 def for_engine(
@@ -26,15 +40,16 @@ def for_engine(
     the names of all columns; `schema`: where the tables are, if the statement is to say so. Raises
     `UnsupportedError` where sqlglot knows no translation."""
     same = all(name == there for name, there in stored.items()) and not schema
-    tree = parsed(text, written_in, "the statement")
+    named = bool(written_in)
+    written_in, tree = _read(text, written_in, dialect)
     changed = changed_by(tree)
     kind, target = ("update", stored.get(changed, changed)) if changed else ("retrieve", None)
-    if written_in == dialect and same:
+    # Loaded tables have their columns' capitals; a text of the engine's own dialect quotes them.
+    quoted = (not named or written_in != dialect) and _write_capitals(tree, columns)
+    if written_in == dialect and same and not quoted:
         (written,) = pieces(text, written_in, "the statement")
         return Statement(kind, written, target=target)
     _rename(tree, stored, schema)
-    if written_in != dialect:
-        _write_capitals(tree, columns)
     try:
         # Names of functions that sqlglot does not know stay as they are written: quoted, capitals
         # would name another.
@@ -44,6 +59,16 @@ def for_engine(
     except Untranslatable as error:
         raise UnsupportedError(f"no translation of it to {dialect}: {complaint(error)}") from error
     return Statement(kind, written, target=target)
+
+
+def _read(text: str, written_in: str, dialect: str) -> tuple[str, Tree]:
+    """The dialect that a text is written in, seen from an engine's, and its tree."""
+    if written_in == GENERIC and dialect in _STANDARD_QUOTES:
+        try:
+            return dialect, parsed(text, dialect, "the statement")
+        except InputError:
+            pass  # a form that others have: there may be a translation
+    return written_in, parsed(text, written_in, "the statement")
 
 
 def _rename(tree: Tree, stored: Mapping[str, str], schema: str) -> None:
@@ -59,8 +84,10 @@ def _rename(tree: Tree, stored: Mapping[str, str], schema: str) -> None:
             table.set("db", exp.to_identifier(schema, quoted=True))
 
 
-def _write_capitals(tree: Tree, columns: Sequence[str]) -> None:
-    """Quote the columns whose names have capitals: unquoted, an engine may take them for others."""
+def _write_capitals(tree: Tree, columns: Sequence[str]) -> bool:
+    """Quote the columns whose names have capitals, since unquoted an engine may take them for
+    others; whether there was one."""
+    found = False
     spelled: dict[str, set[str]] = {}
     for name in columns:
         spelled.setdefault(name.lower(), set()).add(name)
@@ -73,3 +100,5 @@ def _write_capitals(tree: Tree, columns: Sequence[str]) -> None:
             (name,) = own
             if name != name.lower():
                 identifier.replace(exp.to_identifier(name, quoted=True))
+                found = True
+    return found
