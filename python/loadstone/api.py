@@ -24,6 +24,10 @@ __all__ = [
     "Comparison", "Difference", "LoadstoneError", "Record", "compare", "measure", "read", "study",
 ]  # fmt: skip
 
+TEXTS_CHOSEN = ("on", "vary", "operations", "temperature")
+NUMBERS_CHOSEN = ("rows",)
+"""Choices of which an empty list would leave nothing, and be taken for the default."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -69,6 +73,10 @@ class Record:
         """A report: html, md, csv, json or parquet."""
         from loadstone import registry
 
+        if not isinstance(form, str):
+            raise InputError(
+                f"form is {form!r}", hint="give its name: html, md, csv, json, parquet"
+            )
         return registry.load_report(form)().of(self.runs)
 
     def findings(self) -> list[str]:
@@ -153,27 +161,29 @@ def read(path: str | Path) -> Record:
 def measure(
     benchmark: str | None = None,
     *,
-    on: str | Sequence[str] = (),
+    on: str | Sequence[str] | None = None,
     record: str | Path | None = None,
     **choices: Any,
 ) -> Record:
     """Run a benchmark, a workload's folder, or one query (`sql=`, `data=`), and return its record.
 
-    `on`: the variants, as on the command line. `choices`: those of a plan file
+    `on`: the variants, as on the command line; by default those of its engines that are installed.
+    `record`: a new file, in a folder that is there. `choices`: those of a plan file
     (`loadstone run --help`: `--repeat-seconds` is `repeat_s`, `--operation` is `operations`).
     Ctrl-C ends the run in good order, keeps the record, and raises `KeyboardInterrupt`. Raises
     `LoadstoneError`; that a cell failed is in its record, and is no error.
     """
     from loadstone.run.planned import plan_from
 
-    return _measured(plan_from(_chosen(benchmark, on, choices), None), record)
+    path = _new_record(record)
+    return _measured(plan_from(_chosen(benchmark, {**choices, "on": on}), None), path)
 
 
 def study(
     benchmark: str | None = None,
     *,
-    on: str = "",
-    vary: str | Sequence[str] = (),
+    on: str | None = None,
+    vary: str | Sequence[str] | None = None,
     seconds: float = 60.0,
     record: str | Path | None = None,
     **choices: Any,
@@ -183,9 +193,9 @@ def study(
     from loadstone.plan.choices import TWO_ENDED
     from loadstone.run.planned import plan_from
 
-    turned = _texts("vary", vary)
-    chosen = {"design": TWO_ENDED, "within_s": seconds, **_chosen(benchmark, on, choices)}
-    return _measured(plan_from({**chosen, **({"vary": turned} if turned else {})}, None), record)
+    path = _new_record(record)
+    chosen = _chosen(benchmark, {**choices, "on": on, "vary": vary})
+    return _measured(plan_from({"design": TWO_ENDED, "within_s": seconds, **chosen}, None), path)
 
 
 def compare(
@@ -223,15 +233,26 @@ def _side(name: str, given: Any) -> Record:
     return read(_path(name, given))
 
 
-def _chosen(
-    benchmark: str | None, on: str | Sequence[str], choices: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The choices as a plan file would have them."""
+def _chosen(benchmark: str | None, choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices as a plan file would have them. What is measured must be named, and an empty list
+    be no default: both would measure for a long time what nobody requested."""
     chosen = dict(choices)
+    if benchmark is None and not chosen.get("sql"):
+        raise InputError(
+            "nothing to measure is named",
+            hint="name a benchmark, the folder of a workload of yours, or a query by sql=",
+        )
     if benchmark is not None:
         chosen["benchmark"] = str(benchmark) if isinstance(benchmark, Path) else benchmark
-    if variants := _texts("on", on):
-        chosen["on"] = variants
+    for name in TEXTS_CHOSEN:
+        if chosen.get(name) is None:
+            chosen.pop(name, None)
+        elif not (texts := _texts(name, chosen[name])):
+            raise InputError(f"{name} is empty", hint=f"name one, or leave out {name}")
+        else:
+            chosen[name] = texts
+    for name in (name for name in NUMBERS_CHOSEN if chosen.get(name) in ([], ())):
+        raise InputError(f"{name} is empty", hint=f"name one, or leave out {name}")
     return chosen
 
 
@@ -253,11 +274,25 @@ def _path(name: str, given: Any) -> Path:
     return Path(given)
 
 
-def _measured(planned: "Planned", record: str | Path | None) -> Record:
+def _new_record(given: Any) -> Path | None:
+    """The path of a record to be written; None where nobody named one. Raises `RecordError` where
+    its folder is missing: a path that is mistaken makes none."""
+    if given is None:
+        return None
+    path = _path("record", given)
+    if not path.parent.is_dir():
+        raise RecordError(
+            f"there is no folder {path.parent} for the record",
+            hint="make it, or name a record in another",
+        )
+    return path
+
+
+def _measured(planned: "Planned", record: Path | None) -> Record:
     from loadstone.plan.written_choices import as_command
     from loadstone.run import session
 
-    path = _path("record", record) if record is not None else session.record_path([planned])
+    path = record or session.record_path([planned])
     ended = session.measure([planned], path, page=False, reported=as_command(planned.plan))
     if ended.outcome == "interrupted":
         raise KeyboardInterrupt

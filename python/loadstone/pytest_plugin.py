@@ -23,8 +23,8 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
     test unless every cell excludes a slowdown.
 
     `loadstone_ab(before, after, fail_on=0.05, undecided="fail", across=(), **choices)`: `choices`
-    as those of `loadstone.measure`. With `undecided="skip"` a machine that is too busy to decide
-    skips the test, and never passes it.
+    as those of `loadstone.measure`, by default of the usual benchmark. With `undecided="skip"`
+    a machine that is too busy to decide skips the test, and never passes it.
     """
 
     def judged(
@@ -38,12 +38,15 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
     ) -> "Comparison":
         import loadstone
         from loadstone.errors import InputError
+        from loadstone.plan.choices import Choices
         from loadstone.plan.variant import tactics_of
 
         if undecided not in ("fail", "skip"):
             raise InputError(f"undecided is {undecided!r}", hint="choose fail or skip")
         path = tmp_path / "ab.loadstone"
-        usual = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
+        usual: dict[str, Any] = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
+        if not choices.get("sql"):
+            usual["benchmark"] = Choices().benchmark
         record = loadstone.measure(on=(before, after), record=path, **{**usual, **choices})
         plan = record.runs[0].plan
         a, b = plan.on[:2]

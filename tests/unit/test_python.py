@@ -13,6 +13,7 @@ from compared_runs import calm_run
 import loadstone
 from loadstone import api
 from loadstone.errors import InputError, NotInstalledError
+from loadstone.plan.choices import DEFINED
 
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENT = Path(__file__).parents[2] / "docs/python.md"
@@ -186,3 +187,74 @@ NAN = float("nan")
 def test_an_odd_argument_is_reported_and_no_bug_of_ours(call):
     with pytest.raises(loadstone.LoadstoneError):
         call()
+
+
+class Ran(loadstone.LoadstoneError):
+    """Of a run that was about to begin."""
+
+
+ODD = [
+    None, 0, 5, -1, 10**30, 0.5, NAN, float("inf"), True, b"x", "", "x", "\0", "\udc80", [], (),
+    [None], [[]], [""], {}, {"a": 1}, {5}, object(),
+    Path("/nonexistent/x"), "/nonexistent/x.loadstone", Path(__file__), Path(__file__).parent,
+]  # fmt: skip
+MEASURED = {"benchmark": "wisconsin", "on": "sqlite", "operations": ["min-heap"], "rows": 1000}
+STUDIED = {**MEASURED, "on": "duckdb", "vary": "all", "seconds": 60}
+
+
+def odd_calls():
+    """Every parameter of every public function with every odd value, beside fair ones."""
+    record = loadstone.Record(Path("a"), (calm_run(1),))
+    compared = {"before": record, "after": record}
+    choices = [choice.name for choice in DEFINED]
+    for function, fair, names in (
+        (loadstone.read, {"path": "/nonexistent"}, ["path"]),
+        (record.report, {"form": "json"}, ["form"]),
+        (loadstone.compare, compared, [*compared, "variants", "fail_on", "across"]),
+        (loadstone.measure, MEASURED, {*choices, "record", "nonsense"}),
+        (loadstone.study, STUDIED, {*choices, "record", "vary", "seconds"}),
+    ):
+        for name in sorted(names):
+            for value in ODD:
+                yield function, {**fair, name: value}, name
+
+
+@pytest.mark.slow
+def test_every_odd_value_of_every_parameter_is_reported_as_an_error_of_ours(monkeypatch):
+    def about_to_run(_planned, path, **_):
+        assert Path(path).parent.is_dir() or Path(path).parent == Path("runs")
+        raise Ran("it ran")
+
+    monkeypatch.setattr("loadstone.run.session.measure", about_to_run)
+    for function, given, name in odd_calls():
+        try:
+            function(**given)
+        except loadstone.LoadstoneError:
+            continue
+        except BaseException as error:
+            raise AssertionError(f"{function.__name__}({name}={given[name]!r})") from error
+    assert not Path("/nonexistent").exists()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: loadstone.measure(), lambda: loadstone.measure(on="sqlite"),
+        lambda: loadstone.study(), lambda: loadstone.measure(sql=""),
+        *(lambda name=name: loadstone.measure("wisconsin", **{name: []})
+          for name in ("on", "operations", "rows", "temperature")),
+        lambda: loadstone.measure("wisconsin", on=""),
+        lambda: loadstone.measure("wisconsin", on=()),
+        lambda: loadstone.study("wisconsin", on=[]), lambda: loadstone.study("wisconsin", vary=[]),
+        lambda: loadstone.measure("wisconsin", record="/nonexistent/x.loadstone"),
+        lambda: loadstone.study("wisconsin", record="/nonexistent/x.loadstone", on="duckdb"),
+    ],
+)  # fmt: skip
+def test_nothing_is_measured_that_nobody_named(monkeypatch, call):
+    def run(*_, **__):
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr("loadstone.run.session.measure", run)
+    with pytest.raises(loadstone.LoadstoneError) as caught:
+        call()
+    assert caught.value.hint
