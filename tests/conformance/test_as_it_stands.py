@@ -33,7 +33,15 @@ OF_SQLITE = (
     "ATTACH 'other.db' AS o", "REINDEX", "ANALYZE", "PRAGMA writable_schema = 1",
     "CREATE TEMP TABLE t (a)", "BEGIN IMMEDIATE",
 )  # fmt: skip
-OF_DUCKDB = ("CHECKPOINT", "CREATE SEQUENCE s", "VACUUM ANALYZE customers")
+OF_DUCKDB = (
+    "CHECKPOINT", "CREATE SEQUENCE s", "VACUUM ANALYZE customers",
+    "SELECT * FROM enable_logging('QueryLog', storage='file', storage_path='{place}/log')",
+    "SELECT * FROM logs()", "SELECT * FROM enable_profiling(save_location='{place}/profile')",
+    "COPY customers TO '{place}/copy.csv'", "SELECT * FROM read_text('{place}/a.duckdb')",
+    "ATTACH '{place}/other.duckdb' AS o", "SET enable_external_access = true",
+    "SET lock_configuration = false", "EXPORT DATABASE '{place}/all'", "SET threads = 1",
+    "SELECT * FROM force_checkpoint('a')",
+)  # fmt: skip
 OF_POSTGRESQL = (
     "CREATE SCHEMA ours", "TRUNCATE customers", "SELECT nextval('ticket')", "VACUUM customers",
     "SELECT lo_create(0)", "COMMENT ON TABLE customers IS 'x'", "GRANT ALL ON customers TO PUBLIC",
@@ -106,10 +114,15 @@ def of_duckdb(place: Path) -> Iterator[Theirs]:
     with closing(duckdb.connect(str(file))) as db:
         db.execute(MAKING)
         db.execute(FILLING)
+        db.execute(
+            "CREATE MACRO logs() AS TABLE SELECT * FROM enable_logging('QueryLog', storage='file',"
+            f" storage_path='{place}/log')"
+        )
     before = _digest(file)
     scratch = place / "scratch"
     scratch.mkdir()
-    yield Theirs(_engine(DuckdbEngine, f"duckdb://{file}", scratch), OF_DUCKDB, duckdb)
+    writes = tuple(text.replace("{place}", str(place)) for text in OF_DUCKDB)
+    yield Theirs(_engine(DuckdbEngine, f"duckdb://{file}", scratch), writes, duckdb)
     assert _digest(file) == before
     assert [path.name for path in place.iterdir() if path != scratch] == ["a.duckdb"]
 

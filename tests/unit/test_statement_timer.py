@@ -227,3 +227,14 @@ def test_a_text_is_read_anew_where_it_is_a_script_too_or_in_another_dialect(time
         alone, sql=msgspec.structs.replace(sql, written_in="sqlite")
     )
     assert timer.translate(of_sqlite, text).text != timer.translate(alone, text).text
+
+
+def test_a_statement_is_seen_to_be_harmless_before_the_clock(timer, log, monkeypatch):
+    def admit(text, *, changes):
+        log.append(f"admit {text.split()[0]} {changes}")
+
+    monkeypatch.setattr(timer.engine, "admit", admit)
+    timer.take(block("client", TO_CLIENT))
+    timer.take(block("relation", INTO))
+    assert log.index("admit SELECT False") < log.index("CLOCK")
+    assert log.index("admit CREATE True") < log.index("run CREATE")

@@ -66,6 +66,12 @@ class Engine(System):
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Execute one query and fetch every row to the client as Python values. Timed."""
 
+    def admit(self, statement: str, *, changes: bool) -> None:
+        """See, before it is timed, that a statement does nothing in a user's database that it must
+        not; `changes`: it is for `run`, else for `fetch`. These see it, too, of one that was not
+        seen here. Raises `EngineError`."""
+        del statement, changes
+
     def interrupt(self) -> None:
         """End the statement that another thread is in: it raises there, and nothing of it is kept.
         Called again until that has happened, since the statement may not have begun. An engine that

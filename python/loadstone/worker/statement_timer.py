@@ -95,6 +95,10 @@ class StatementTimer(Timer):
         statement = self.translate(block, variation.text)
         self._absent.discard(statement.result or "")
         execute = self._execution(block.destination, statement)
+        for text, gives_rows in statement.steps or (
+            (statement.text, block.destination in ("client", "file")),
+        ):
+            self.engine.admit(text, changes=not gives_rows)
         observer = self._watched(ordinal)
         # Around the counters, too: its thread's own work is none of the statement's.
         with self._limited(block):

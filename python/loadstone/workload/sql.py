@@ -206,9 +206,13 @@ WRITING = frozenset(
     | {"lo_export", "lo_create", "lo_creat", "lo_unlink", "lo_put", "lo_from_bytea", "lowrite"}
     | {"pg_notify", "pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "query_to_xml"}
     | {"pg_advisory_lock", "pg_switch_wal", "pg_promote", "load_extension", "writefile", "edit"}
+    | {"checkpoint", "force_checkpoint", "write_log", "enable_logging", "disable_logging"}
+    | {"enable_profiling", "disable_profiling", "truncate_duckdb_logs", "get_lock", "release_lock"}
+    | {"release_all_locks", "load_file"}
 )
-"""Functions that write, or reach past a session that only reads. The engine refuses most of them
-there; these are refused before anything is sent."""
+"""Functions that write, or reach past a session that only reads, and are refused before anything is
+sent. They are the ones that a text shows by name: what holds is that the engine, in a session in a
+user's database, refuses the kind."""
 
 
 def check_reading(tree: Tree, where: str) -> None:

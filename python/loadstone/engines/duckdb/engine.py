@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
+_ALONE = "a database as it stands is read alone: give other files by --data, or [data.NAME]"
 _HASH_GAP = "DuckDB has no hash organisation; its only indexes are adaptive radix trees"
 
 
@@ -105,6 +106,10 @@ class DuckdbEngine(Engine):
             if self.as_it_stands:
                 self._see_read_only(self._connection)
             own_settings.set_local(self._connection, settings_of(self.variant))
+            if self.as_it_stands:
+                # A file is opened to be read only, but a function could write others, and the
+                # settings by which it does are a statement's to change.
+                self._connection.execute("SET lock_configuration = true")
 
     def _config(self) -> dict[str, str | bool | int | float | list[str]]:
         """The settings with which the file is opened."""
@@ -120,7 +125,9 @@ class DuckdbEngine(Engine):
         }
         if self.as_it_stands:
             # A file on disk keeps the form that it has.
-            return {name: value for name, value in config.items() if name != "force_compression"}
+            del config["force_compression"]
+            # No other file is reached, nor the network.
+            config["enable_external_access"] = False
         return config
 
     def _look(self) -> None:
@@ -164,7 +171,7 @@ class DuckdbEngine(Engine):
         was, now = self.asked(before), self.asked(self.variant)
         differing = [name for name in {**was, **now} if now.get(name) != was.get(name)]
         levels = {self.level_of(name) for name in differing}
-        if self._connection is None or levels - {Level.SESSION}:
+        if self._connection is None or self.as_it_stands or levels - {Level.SESSION}:
             self.stop()
             self.start()
             return
@@ -323,6 +330,8 @@ class DuckdbEngine(Engine):
     def another(self) -> Iterator[Engine]:
         """A cursor: a connection of its own to the same database, in the same memory."""
         session = copy(self)
+        if self.as_it_stands and own_settings.has_local(settings_of(self.variant)):
+            raise UnsupportedError("another session cannot have its settings: they are locked")
         with _errors():
             session._connection = self._open().cursor()  # noqa: SLF001 - an engine of this class
             own_settings.set_local(session._open(), settings_of(self.variant))  # noqa: SLF001
@@ -383,4 +392,5 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise EngineError(f"duckdb: {error}") from error
+        reached = "disabled by configuration" in str(error)
+        raise EngineError(f"duckdb: {error}", hint=_ALONE if reached else "") from error

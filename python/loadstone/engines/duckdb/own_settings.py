@@ -65,6 +65,11 @@ def set_local(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> Non
             db.execute(f"SET {name} = '{quoted}'")
 
 
+def has_local(settings: Mapping[str, str]) -> bool:
+    """Whether one of them is a connection's."""
+    return any(scopes()[name] == "LOCAL" for name in settings)
+
+
 def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dict[str, str]:
     """Each as DuckDB shows it."""
     rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()

@@ -137,13 +137,20 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def run(self, statement: str) -> int:
         """Execute; autocommit makes it its own transaction."""
         with self.instance.errors():
+            self.instance.admit(statement, changes=True)
             return self.instance.ask(statement).rowcount
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple; a char(n) comes with its trailing blanks. A query of the user's, on
         a server of theirs, has a transaction that only reads."""
         with self.instance.errors():
+            self.instance.admit(statement)
             return self.instance.ask_for_rows(statement)
+
+    def admit(self, statement: str, *, changes: bool) -> None:
+        """By the server's catalog, on a server of the user's."""
+        with self.instance.errors():
+            self.instance.admit(statement, changes=changes)
 
     def interrupt(self) -> None:
         """By a cancel request; one that finds no statement does nothing."""
@@ -153,6 +160,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """In the server's binary form, some thousand rows at a time."""
         connection = self.instance.connection
         with self.instance.errors():
+            self.instance.admit(statement)
             if not self.instance.as_it_stands:
                 yield from streamed(connection, statement)
                 return
@@ -178,6 +186,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         if self.tactic("statement") == "prepared":
             raise UnsupportedError("a prepared statement is not planned anew")
         with self.instance.errors():
+            self.instance.admit(statement, changes=True)
             self.instance.execute(f"EXPLAIN (COSTS OFF) {statement}").fetchall()
 
     @contextmanager
@@ -197,11 +206,15 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
 
     def explain(self, statement: str) -> str:
         """EXPLAIN as text."""
-        return "\n".join(str(row[0]) for row in self.fetch(f"EXPLAIN {statement}"))
+        with self.instance.errors():
+            self.instance.admit(statement, changes=True)
+            rows = self.instance.ask_for_rows(f"EXPLAIN {statement}")
+        return "\n".join(str(row[0]) for row in rows)
 
     def own_times(self, statement: str) -> Mapping[str, int]:
         """EXPLAIN (ANALYZE, TIMING OFF): its two times. Rows go nowhere, and nothing commits."""
         with self.instance.errors():
+            self.instance.admit(statement, changes=True)
             explained = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}"
             reported = self.instance.execute(explained).fetchall()[0][0]
         reported = json.loads(reported) if isinstance(reported, str) else reported

@@ -15,9 +15,9 @@ from typing import Any, Self
 import psycopg
 from psycopg import sql
 from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 
-from loadstone.engines.postgresql import data_folder, other_driver, own_settings
+from loadstone.engines.postgresql import calls, data_folder, other_driver, own_settings
 from loadstone.engines.postgresql.dead_tuples import DeadTuples
 from loadstone.engines.postgresql.reading import (
     only_read,
@@ -40,6 +40,8 @@ from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
 CANCEL_S_MAX = 5.0
 """A server that has not taken a cancel request by then is asked again."""
+ADMITTED_MAX = 20_000
+"""Statements that are known again without a look at their shape."""
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _NEVER = 2**31
@@ -78,6 +80,8 @@ class Instance:
         """Whether it reads the tables of the user's own, and has no schema there."""
         self.users_text = False
         """Whether queries are the user's, on a server of theirs."""
+        self._admitted: set[str] = set()
+        """Statements of which it was seen what they call, and the shapes of such."""
 
     def start(
         self,
@@ -177,6 +181,21 @@ class Instance:
     def ask(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement in the form that the tactic `statement` says."""
         return self._executed(statement, self._keeps)
+
+    def admit(self, statement: str, *, changes: bool = False) -> None:
+        """See that a statement of the user's, on a server of theirs, calls nothing that may write;
+        `changes`: it may change the run's own tables. Raises `EngineError` and psycopg's errors."""
+        changes = changes and not self.as_it_stands
+        if not (self.as_it_stands or self.users_text) or statement in self._admitted:
+            return
+        if self.connection.info.transaction_status == TransactionStatus.INERROR:
+            return  # the server takes nothing but its end
+        shape = f"{changes} {calls.shape(statement)}"
+        if shape not in self._admitted:
+            calls.check(self.connection, statement, changes=changes)
+            self._admitted.add(shape)
+        if not changes and len(self._admitted) < ADMITTED_MAX:
+            self._admitted.add(statement)
 
     def ask_for_rows(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a query; one of the user's own, on a server of theirs, cannot write there."""
