@@ -11,7 +11,7 @@ from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import EngineError
 from loadstone.protocol.parts import ChangedTable
 from loadstone.worker.table_copy import TableCopy
-from loadstone.workload import answers
+from loadstone.workload import answers, comparison
 from loadstone.workload.data import arrow_type
 
 COLUMNS = {
@@ -99,7 +99,7 @@ def test_what_was_there_once_and_is_there_twice_shows(
         pytest.skip("a key allows no row twice")
     engine.run(f"INSERT INTO {engine.quote('t')} VALUES (3, 'c', NULL)")
     found = copied.changes()
-    assert answers.difference(
+    assert comparison.difference(
         found, [("came", 3, "c", None, 3), ("went", 3, "c", None, 2)], 10
     ) is None, found  # fmt: skip
     copied.put_back()
@@ -112,7 +112,7 @@ def test_all_engines_report_a_change_alike(engine: Engine, copied: TableCopy) ->
     found = copied.changes()
     if len(found[0]) > len(expected[0]):
         expected = [(*row, 1) for row in expected]
-    assert answers.difference(found, expected, 10) is None
+    assert comparison.difference(found, expected, 10) is None
     assert answers.checksum_of(found, 10) == answers.checksum_of(expected, 10)
 
 

@@ -9,7 +9,7 @@ import pytest
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import EngineError
-from loadstone.workload import answers
+from loadstone.workload import answers, comparison
 from loadstone.workload.data import arrow_type
 
 COLUMNS = {
@@ -54,7 +54,7 @@ def test_every_type_is_kept_and_given_alike(sql: Engine) -> None:
     assert answers.contents_of(sql.contents("t")) == answers.contents_of(reader())
     given = sql.fetch(f"SELECT * FROM {sql.quote('t')}")
     rows = list(zip(*(values for _, values in COLUMNS.values()), strict=True))
-    assert answers.difference(given, rows, 15) is None
+    assert comparison.difference(given, rows, 15) is None
 
 
 def test_it_computes_with_them(sql: Engine) -> None:
@@ -70,7 +70,7 @@ def test_it_computes_with_them(sql: Engine) -> None:
         (f'SELECT max("moment") FROM {table}', [(dt.datetime(2500, 1, 1, 0, 0, 0, 1),)]),
         (f'SELECT count("words"), count(*) FROM {table} WHERE "words" IS NULL', [(0, 1)]),
     ):
-        assert answers.difference(sql.fetch(text), expected, 10) is None, text
+        assert comparison.difference(sql.fetch(text), expected, 10) is None, text
 
 
 def test_a_primary_key_holds_and_a_table_without_it_does_not_stay(sql: Engine) -> None:

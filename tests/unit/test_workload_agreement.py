@@ -7,7 +7,7 @@ import pytest
 
 from loadstone.errors import InputError
 from loadstone.plan.variant import engine_of
-from loadstone.plan.workload import AGREED, ALONE, DIVIDED, Workload, WorkloadStatement
+from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED, Workload, WorkloadStatement
 from loadstone.workload import answers, expected
 from loadstone.workload.agreement import AgreedAnswers, Vote
 
@@ -86,10 +86,32 @@ def test_answers_agree_by_their_values_where_checksums_differ() -> None:
     assert agreed.of_variant("s", 0, "b") == vote("b", others).answer
 
 
-def test_answers_too_long_to_be_compared_do_not_agree() -> None:
-    unshown = [vote("a", [(1_000_000_000_000,)], shown=False),
-               vote("b", [(1_000_000_000_000.25,)], shown=False)]  # fmt: skip
-    assert settled(*unshown).bases["s"].basis == DIVIDED
+def test_answers_too_large_to_be_compared_are_not_said_to_differ() -> None:
+    large = [vote(name, [(10**12,)], shown=False) for name in "ab"]
+    other = vote("c", [(10**12 + 0.25,)], shown=False)
+    agreed = settled(large[0], other)
+    basis = agreed.bases["s"]
+    assert (basis.basis, basis.engines) == (ALONE, ("a", "c"))
+    assert "c and a give 1 row each, which are not compared" in basis.words
+    assert agreed.of_variant("s", 0, "c") == other.answer
+    agreed = settled(*large, other)
+    basis = agreed.bases["s"]
+    assert (basis.basis, basis.engines) == (AGREED, ("a", "b"))
+    assert "not compared" in basis.words
+    assert agreed.odd("s", "c") is None
+    # Another number of rows is another answer, however large.
+    assert settled(large[0], vote("c", TWO, shown=False)).bases["s"].basis == DIVIDED
+    assert settled(*large, vote("c", TWO, shown=False)).odd("s", "c") is not None
+
+
+def test_an_answer_too_large_to_be_compared_with_a_stored_one_is_not_odd() -> None:
+    stored = replace(STATEMENT, expected=((answers.checksum_of([(10**12,)], 10),),))
+    agreed = AgreedAnswers(Workload("w", "", (), (stored,)))
+    settled(vote("a", [(10**12,)], shown=False), vote("b", [(10**12 + 0.25,)], shown=False),
+            agreed=agreed)  # fmt: skip
+    assert agreed.odd("s", "a") is agreed.odd("s", "b") is None
+    assert (agreed.bases["s"].engines, agreed.bases["s"].basis) == (("a",), STORED)
+    assert "not compared" in agreed.bases["s"].words
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

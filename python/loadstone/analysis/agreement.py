@@ -35,7 +35,11 @@ def _clauses(run: Run) -> Iterator[Clause]:
         own, total = sum(checked[AGREED]), len(checked[AGREED])
         answers = f"{number(own)} of {plural(total, 'answer')}"
         yield Clause(f"{answers} as {_engines(run.agreements)} agree", own == total)
-    alone = [one for one in run.agreements if one.basis == ALONE]
+    large = sum(_several(one) for one in run.agreements)
+    if large:
+        answers = "statement whose answer is" if large == 1 else "statements whose answers are"
+        yield Clause(f"{number(large)} {answers} too large to be compared", False)
+    alone = [one for one in run.agreements if one.basis == ALONE and not _several(one)]
     if alone:
         who = listing(dict.fromkeys(one.engines for one in alone))
         same = all(checked.get(ALONE, ()))
@@ -58,6 +62,11 @@ def _unordered(run: Run) -> frozenset[str]:
     return frozenset(one.name for one in statements if one.order_unchecked)
 
 
+def _several(one: Agreement) -> bool:
+    """Whether several engines answered, and could not be compared."""
+    return one.basis == ALONE and "," in one.engines
+
+
 def _basis(reported: Mapping[str, Agreement], operation: str) -> str:
     return reported[operation].basis if operation in reported else ALONE
 
@@ -76,7 +85,9 @@ def of_statement(run: Run, operation: str) -> str:
     words = {
         STORED: "that is stored",
         AGREED: f"agreed by {listing(found.engines.split(', '))}",
-        ALONE: f"of {found.engines} alone, compared with no other engine's",
+        ALONE: f"of {listing(found.engines.split(', '))}, not compared with each other"
+        if _several(found)
+        else f"of {found.engines} alone, compared with no other engine's",
         DIVIDED: "disputed",
     }[found.basis]
     more = [found.words] if found.words else []

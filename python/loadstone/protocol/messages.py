@@ -249,11 +249,11 @@ class GiveAnswers(Request[Answered], frozen=True):
 
 
 class ShowRows(Request[RowsShown], frozen=True):
-    """Execute a block's first variation, unmeasured, and show its rows, unless there are more than
-    so many."""
+    """Execute a block's first variation, unmeasured, and show its rows, unless they are longer than
+    this as text."""
 
     block: Block
-    rows_max: int
+    bytes_max: int
 
 
 class Profile(Request[Profiled], frozen=True):

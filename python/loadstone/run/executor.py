@@ -150,14 +150,14 @@ class Executor:
             return self._remembered(cell, self._failure(worker, error))
         return Outcome(given=reported.answers)
 
-    def show_rows(self, cell: Cell, variation: int, rows_max: int) -> str | None:
-        """The rows of a variation as `workload.answers.read` takes them; None where there are more,
-        or the engine does not give them."""
+    def show_rows(self, cell: Cell, variation: int, bytes_max: int) -> str | None:
+        """The rows of a variation as `workload.answers.read` takes them; None where they are
+        longer, or the engine does not give them."""
         worker = self._begin(cell)
         block = self._blocks.of(cell, range(variation, variation + 1), 0)
         try:
             worker.become(cell.variant)
-            return worker.ask(messages.ShowRows(block, rows_max)).rows
+            return worker.ask(messages.ShowRows(block, bytes_max)).rows
         except LoadstoneError as error:
             self._failure(worker, error)
             return None

@@ -28,8 +28,9 @@ VOLATILE = (
     "volatile: executed twice, it returns two answers, so none can be compared. Leave out random"
     " numbers, the time, and LIMIT without a complete ORDER BY"
 )
-ROWS_MAX = 20_000
-"""Rows of an answer that are compared one by one, where checksums differ."""
+BYTES_MAX = 32 << 20
+"""Of an answer as text that is compared row by row, where checksums differ: a million rows of an
+integer and a float. The comparison needs about 20 times as much memory for each of the two."""
 
 
 def poll(
@@ -111,5 +112,5 @@ def _report_volatile(
 
 
 def _rows(executor: Executor, cell: Cell, variation: int) -> Rows:
-    text = executor.show_rows(cell, variation, ROWS_MAX)
+    text = executor.show_rows(cell, variation, BYTES_MAX)
     return None if text is None else written.read(text)

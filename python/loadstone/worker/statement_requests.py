@@ -138,7 +138,7 @@ class StatementRequests(Requests):
         from loadstone.workload.answers import written
 
         rows = self._timer().rows(request.block, request.block.variations[0])
-        return messages.RowsShown(None if len(rows) > request.rows_max else written(rows))
+        return messages.RowsShown(written(rows, request.bytes_max))
 
     def climb(self, request: messages.Climb) -> messages.Climbed:
         """Samples of rungs of the ladder of statements."""

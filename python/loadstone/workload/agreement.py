@@ -11,7 +11,8 @@ would be false:
     odd           the variant's answer differs from the agreed one. False if they agree value by
                   value and only their checksums differ, or if most engines do not give the other.
     divided       no answer has most engines. False if one has.
-    not compared  one engine alone answered. False if a second one did.
+    not compared  one engine alone answered, or several whose answers are too large to be compared
+                  where their checksums differ. False if a second one's was compared.
 
 An engine may be wrong with the others: agreement is no oracle, and no report says "right" of it.
 """
@@ -33,7 +34,8 @@ from loadstone.plan.workload import (
     Workload,
 )
 from loadstone.text.numbers import listing, plural
-from loadstone.workload import answers
+from loadstone.workload import comparison
+from loadstone.workload.answers import contents_of
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Operation
@@ -52,11 +54,13 @@ class Vote:
     rows: Callable[[], Rows]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Group:
     """Votes that agree."""
 
     votes: list[Vote] = field(default_factory=list)
+    unsure: "list[_Group]" = field(default_factory=list)
+    """Earlier groups with which it could not be compared."""
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -69,8 +73,12 @@ class _Group:
         names = (v.variant if v.engine in own else v.engine for v in self.votes)
         return tuple(dict.fromkeys(names))
 
-    def takes(self, vote: Vote, digits: int, order: Sequence[int]) -> bool:
-        """Whether a vote agrees with this group's."""
+    def differs(self, other: "_Group") -> bool:
+        """Whether it is known to differ from another group."""
+        return other not in self.unsure and self not in other.unsure
+
+    def takes(self, vote: Vote, digits: int, order: Sequence[int]) -> bool | None:
+        """Whether a vote agrees with this group's; None: their rows cannot be compared."""
         if any(vote.answer == own.answer for own in self.votes):
             return True
         first = self.votes[0]
@@ -78,8 +86,8 @@ class _Group:
             return False
         ours, theirs = vote.rows(), first.rows()
         if ours is None or theirs is None:
-            return False
-        return answers.difference(ours, theirs, digits, order) is None
+            return None
+        return comparison.difference(ours, theirs, digits, order) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ class AgreedAnswers:
 
             table = self._workload.table(relation.removesuffix(COPY_SUFFIX))
             rows = data.stream(table, self._workload.folder)
-            self._contents[relation] = answers.contents_of(rows)
+            self._contents[relation] = contents_of(rows)
         return self._contents[relation]
 
     def accepted(self, statement: str) -> tuple[tuple[Accepted, ...], ...]:
@@ -173,18 +181,16 @@ class AgreedAnswers:
         if not votes:
             return
         stated = next(one for one in self._workload.statements if one.name == statement)
-        groups: list[_Group] = []
+        groups = _grouped(votes, stated.digits, stated.order)
         for vote in votes:
-            group = next((g for g in groups if g.takes(vote, stated.digits, stated.order)), None)
-            if group is None:
-                groups.append(group := _Group())
-            group.votes.append(vote)
             self._expected[statement, variation, vote.variant] = vote.answer
         if variation < len(stated.expected):
             self._hold_to_stored(statement, variation, groups, stated.expected[variation])
             return
         groups.sort(key=lambda one: -len(one.engines))
         first, *others = groups
+        unsure = [other for other in others if not first.differs(other)]
+        others = [other for other in others if first.differs(other)]
         wins = all(len(first.engines) > len(other.engines) for other in others)
         self._expected[statement, variation, ""] = first.votes[0].answer
         words = [_differ(vote, first, stated.digits, stated.order)
@@ -199,9 +205,11 @@ class AgreedAnswers:
             self._odd.setdefault(
                 (statement, vote.variant), Odd(variation, expected, vote.answer, reported_how)
             )
-        self._worsen(
-            statement, Basis(AGREED if several else ALONE, first.engines, "; ".join(words))
-        )
+        words += [_not_compared(vote, first.votes[0]) for o in unsure for vote in o.votes]
+        engines = first.engines
+        if not several:
+            engines = tuple(dict.fromkeys(e for group in (first, *unsure) for e in group.engines))
+        self._worsen(statement, Basis(AGREED if several else ALONE, engines, "; ".join(words)))
 
     def _hold_to_stored(
         self, statement: str, variation: int, groups: Sequence[_Group], stored: Sequence[Accepted]
@@ -210,9 +218,14 @@ class AgreedAnswers:
         agree: dict[str, None] = {}
         words = []
         self._expected[statement, variation, ""] = stored[0]
+        right_ones = [each for each in groups if any(v.answer in stored for v in each.votes)]
         for group in groups:
-            right = any(vote.answer in stored for vote in group.votes)
+            right = group in right_ones
+            unsure = [each for each in right_ones if not each.differs(group)]
             for vote in group.votes:
+                if unsure and not right:
+                    words.append(_not_compared(vote, unsure[0].votes[0]))
+                    continue
                 if right:
                     agree[vote.engine] = None
                     continue
@@ -237,6 +250,29 @@ class AgreedAnswers:
             self._bases[statement] = found
 
 
+def _grouped(votes: Sequence[Vote], digits: int, order: Sequence[int]) -> list[_Group]:
+    groups: list[_Group] = []
+    for vote in votes:
+        own = _Group([vote])
+        for group in groups:
+            agrees = group.takes(vote, digits, order)
+            if agrees:
+                group.votes.append(vote)
+                break
+            if agrees is None:
+                own.unsure.append(group)
+        else:
+            groups.append(own)
+    return groups
+
+
+def _not_compared(vote: Vote, other: Vote) -> str:
+    return (
+        f"{vote.variant} and {other.variant} give {plural(vote.answer[0], 'row')} each, which are"
+        " not compared: their checksums differ, and they are too many to be compared one by one"
+    )
+
+
 def _weakness(basis: Basis) -> tuple[int, int, bool]:
     return BASES.index(basis.basis), -len(basis.engines), bool(basis.words)
 
@@ -251,7 +287,7 @@ def _differ(vote: Vote, group: _Group, digits: int, order: Sequence[int]) -> str
     ours, theirs = vote.rows(), other.rows()
     if ours is None or theirs is None:
         return words
-    found = answers.difference(ours, theirs, digits, order)
+    found = comparison.difference(ours, theirs, digits, order)
     if found is None:
         return words
     own, its = (text or "no row" for text in found)
