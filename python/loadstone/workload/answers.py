@@ -29,6 +29,7 @@ Row = Sequence[Any]
 _GOLDEN = (math.sqrt(5) - 1) / 2
 """No short decimal number is near to it: no float that should be 2.5 lies beside a line at it."""
 _PLAIN = (int, str, bool, type(None))
+FRACTION, LARGE_FLOAT, LARGE_WHOLE = "fraction", "large float", "large whole"
 _EXACT_MAX = 2.0**53
 """From here on a float is no longer each integer."""
 _NOISE = 1e-13
@@ -171,8 +172,18 @@ def read(text: str) -> list[list[Any]]:
     return [[Decimal(v[0]) if isinstance(v, list) else v for v in row] for row in json.loads(text)]
 
 
-def has_fraction(value: Any) -> bool:
-    """Whether it may be no whole number: a float from so large on never shows one."""
+def exactness(value: Any) -> str:
+    """FRACTION of a number that has one, LARGE_FLOAT of one that may have lost it, LARGE_WHOLE of
+    an integer that a float may not show; empty for all other values."""
+    if not isinstance(value, int | float | Decimal) or not _is_finite(value):
+        return ""
+    whole = int(value)
+    if not -_EXACT_MAX < whole < _EXACT_MAX and (isinstance(value, float) or value == whole):
+        return LARGE_FLOAT if isinstance(value, float) else LARGE_WHOLE
+    return "" if value == whole else FRACTION
+
+
+def _is_finite(value: float | Decimal) -> bool:
     if isinstance(value, Decimal):
-        return not value.is_finite() or value != value.to_integral_value()
-    return isinstance(value, float) and not (value.is_integer() and abs(value) < _EXACT_MAX)
+        return value.is_finite()
+    return isinstance(value, int) or math.isfinite(value)

@@ -3,7 +3,8 @@
 Two answers agree if both have as many rows and the rows of one are, each once and in any order,
 those of the other. Integers agree if they are equal; in a column in which an engine gives numbers
 with a fraction, numbers agree if they differ by no more than half a unit of the last of so many
-significant digits, since not every engine has decimals.
+significant digits, since not every engine has decimals. A float too large to show each integer may
+have lost a fraction, unless another value of its column is as large and an integer.
 If the statement requests an order by columns that it gives, these columns must have the same
 values from row to row: rows that tie may stand in any order.
 
@@ -13,11 +14,11 @@ differ by more than is allowed. A rounded number would not do, which has two nei
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
-from loadstone.workload.answers import Row, has_fraction, plain
+from loadstone.workload.answers import FRACTION, LARGE_FLOAT, LARGE_WHOLE, Row, exactness, plain
 
 ROW_LETTERS_MAX = 200
 """Of a row in a message."""
@@ -36,7 +37,7 @@ def difference(
         return _shown(a), _shown(b)
     tolerance = 0.5 * 10.0 ** (1 - digits)
     inexact = frozenset(
-        place for place in range(*widths or {0}) if any(_column(a, b, place, has_fraction))
+        place for place in range(*widths or {0}) if _inexact({*_column(a, b, place, exactness)})
     )
     clusters = {place: _clusters(a, b, place, tolerance) for place in inexact}
     sides = (
@@ -50,6 +51,10 @@ def difference(
         found = _first(keys[0], keys[1], places, tolerance)
         found = found and (f"in this order: {found[0]}", f"in this order: {found[1]}")
     return found
+
+
+def _inexact(kinds: Set[str]) -> bool:
+    return FRACTION in kinds or (LARGE_FLOAT in kinds and LARGE_WHOLE not in kinds)
 
 
 def _column(
@@ -95,7 +100,7 @@ def _alike(a: Row, b: Row, inexact: frozenset[int], tolerance: float) -> bool:
 def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, str) and isinstance(b, str):
         return a.rstrip(" ") == b.rstrip(" ")
-    return bool(a == b)
+    return bool(a == b or (a != a and b != b))
 
 
 def _close(a: Any, b: Any, tolerance: float) -> bool:
