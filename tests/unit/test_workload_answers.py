@@ -111,7 +111,9 @@ def test_a_value_that_is_changed_is_seen_and_order_is_not(rows, data) -> None:
         (5, 5.0), (5, Decimal("5.00")), (True, 1), ("x", "x  "), (0.1 + 0.2, 0.3),
         (0.1 + 0.2, Decimal("0.3")), (0.9999999999999999, 1), (1e9 + 1e-7, 10**9),
         (float("nan"), float("nan")), (-0.0, 0), (dt.date(2024, 1, 31), "2024-01-31"),
-        (2**53, 2.0**53), (2**62, Decimal(2**62)), (2.0**60, 2.0**60 * (1 + 1e-15)),
+        (2**53, 2.0**53), (10**309, Decimal("1e309")), (2**64, Decimal("1.8446744073709551616e19")),
+        (float("inf"), Decimal("Infinity")),
+        (2**62, Decimal(2**62)), (2.0**60, 2.0**60 * (1 + 1e-15)),
         (float("inf"), float("inf")), (Decimal("NaN"), float("nan")),
         (dt.datetime(2024, 1, 31, 10), "2024-01-31 10:00:00"),
         (dt.datetime(2024, 1, 31, 11, tzinfo=dt.timezone(dt.timedelta(hours=1))),
@@ -126,7 +128,10 @@ def test_these_agree(a, b) -> None:
     ("a", "b"),
     [
         (5, 6), (2**53 + 1, 2.0**53), (Decimal(2**53 + 1), 2.0**53),
-        (2**62, 2**62 + 1), (None, 0), (None, ""), ("1", 1), ("x", " x"), (0.3, 0.300001),
+        (Decimal("1e309"), float("inf")), (10**309, float("inf")), (10**309, 0.5),
+        (2**80, 2**80 + 1), (2**63, 2**63 + 1), (Decimal("-1e131071"), float("-inf")),
+        (Decimal("1e400"), Decimal("1e401")), (2**62, 2**62 + 1), (None, 0), (None, ""),
+        ("1", 1), ("x", " x"), (0.3, 0.300001),
         (Decimal("0.1"), Decimal("0.2")), (float("nan"), None), (float("inf"), float("-inf")),
     ],
 )  # fmt: skip

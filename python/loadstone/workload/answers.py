@@ -32,6 +32,8 @@ _PLAIN = (int, str, bool, type(None))
 FRACTION, LARGE_FLOAT, LARGE_WHOLE = "fraction", "large float", "large whole"
 _EXACT_MAX = 2.0**53
 """From here on a float is no longer each integer."""
+_WHOLE_MAX = 2**63
+"""From here on an integer is a text in a checksum: the core takes a larger one for a float."""
 _NOISE = 1e-13
 """Sums that differ in their order of adding only, or by less than this, count as one number."""
 _SMALLEST = 1e-290
@@ -128,15 +130,25 @@ _FORMS: Mapping[type, Callable[[Any], Any]] = {
 def _tokens(rows: Iterable[Row], digits: int) -> Iterator[list[Any]]:
     """Rows as they count in a checksum."""
     for row in rows:
-        yield [value if type(value) in _PLAIN else _token(plain(value), digits) for value in row]
+        yield [
+            value
+            if type(value) in _PLAIN
+            and (type(value) is not int or -_WHOLE_MAX <= value < _WHOLE_MAX)
+            else _token(plain(value), digits)
+            for value in row
+        ]
 
 
 def _token(value: Any, digits: int) -> Any:
+    if isinstance(value, int):
+        return value if -_WHOLE_MAX <= value < _WHOLE_MAX else f"~{value:x}"
     if not isinstance(value, float | Decimal):
         return value
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
-        return int(value)
+        return _token(int(value), digits)
     number = float(value)
+    if isinstance(value, Decimal) and math.isinf(number) and value.is_finite():
+        return f"~{value:.{digits}e}"
     if not math.isfinite(number) or 0 < abs(number) < _SMALLEST:
         return f"~{number!r}"
     if abs(number) >= _EXACT_MAX:

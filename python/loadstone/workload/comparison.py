@@ -15,6 +15,7 @@ differ by more than is allowed. A rounded number would not do, which has two nei
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -67,7 +68,7 @@ def _clusters(
     a: Sequence[Row], b: Sequence[Row], place: int, tolerance: float
 ) -> Mapping[float, int]:
     ranks = set(_column(a, b, place, _rank))
-    values = sorted({float(value) for kind, value in ranks if kind == 1})
+    values = sorted({_float(value) for kind, value in ranks if kind == 1})
     found, number = dict.fromkeys(values[:1], 0), 0
     for before, value in pairwise(values):
         number += not _close(before, value, tolerance)
@@ -106,10 +107,18 @@ def _equal(a: Any, b: Any) -> bool:
 def _close(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, str) or isinstance(b, str) or a is None or b is None:
         return _equal(a, b)
-    x, y = float(a), float(b)
+    x, y = _float(a), _float(b)
     if not (math.isfinite(x) and math.isfinite(y)):
-        return x == y or (math.isnan(x) and math.isnan(y))
+        return _equal(a, b)
     return x == y or abs(x - y) <= tolerance * max(abs(x), abs(y))
+
+
+def _float(value: float | Decimal) -> float:
+    """The nearest float; beyond all of them an infinite one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _key(row: Row, clusters: Clusters) -> tuple[Any, ...]:
@@ -117,7 +126,7 @@ def _key(row: Row, clusters: Clusters) -> tuple[Any, ...]:
     exact = tuple(_rank(v) for place, v in enumerate(row) if place not in clusters)
     floats = [(place, _rank(row[place])) for place in clusters]
     near = tuple(
-        (kind, clusters[place][float(v)] if kind == 1 else v) for place, (kind, v) in floats
+        (kind, clusters[place][_float(v)] if kind == 1 else v) for place, (kind, v) in floats
     )
     return exact, near, tuple(rank for _, rank in floats)
 
