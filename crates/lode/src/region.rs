@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::error::{LodeError, Result};
-use crate::page::{self, FileNumber, HEADER_BYTES, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
+use crate::page::{
+    self, FileNumber, HEADER_BYTES, NO_PAGE, PAGE_BYTES, PageBytes, PageKind, PageNumber,
+};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
@@ -162,6 +164,11 @@ impl Region {
         let named = || (0..count).map(|at| view.u32(entry_at(at))).collect();
         is_list.then(|| (named(), view.next()))
     }
+}
+
+/// Whether a page of a region names others.
+pub(crate) fn is_list(bytes: &PageBytes) -> bool {
+    bytes[page::offset::LEVEL] == LIST
 }
 
 fn make_list(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {

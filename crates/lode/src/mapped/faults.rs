@@ -311,6 +311,6 @@ unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c
 
 /// Have room for so many mappings from now on, for a test; answers how many there were.
 #[cfg(test)]
-pub(super) fn set_mappings_max(max: usize) -> usize {
+pub(crate) fn set_mappings_max(max: usize) -> usize {
     MAPPINGS_MAX.swap(max, Ordering::Relaxed)
 }

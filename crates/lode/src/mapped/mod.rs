@@ -16,9 +16,11 @@ mod faults;
 mod found;
 mod kernel;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use area::Area;
+#[cfg(test)]
+pub(crate) use faults::set_mappings_max;
 
 use crate::error::Result;
 use crate::tactics::Detect;

@@ -11,7 +11,7 @@ use crate::tactics::Detect;
 const PAGES: usize = 64;
 
 /// The number of mappings there may be is one number for the process.
-fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,7 +38,8 @@ pub struct Version(pub u64);
 /// swizzling" would be taken over without anybody deciding so.
 pub trait PageRead {
     /// Read a page. `inspect` is called again if the page changed or was evicted meanwhile, so it
-    /// must have no effect but its result; what it saw the last time was consistent.
+    /// must have no effect but its result; what it saw the last time was consistent. What the page
+    /// is, and that it is no free one, is for `inspect` to see.
     fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R>;
 
     /// Read a page if it can be had at once; `None` says nothing, [`PageRead::read`] does. For the

@@ -261,7 +261,9 @@ pub(crate) fn owner(pages: &impl PageRead, page: PageNumber) -> Result<Option<Fi
     let entry = read_group(pages, geometry, group, |group| {
         if place.extent < group.extents() { group.entry(place.extent).map(Some) } else { Ok(None) }
     })?;
-    let is_used = |entry: &Entry| entry.file != 0 && entry.used >> place.index & 1 == 1;
+    // The reserved pages of an extent are nobody's, even where a file has the others.
+    let of_file = |entry: &Entry| entry.used & !Geometry::reserved(place.extent);
+    let is_used = |entry: &Entry| entry.file != 0 && of_file(entry) >> place.index & 1 == 1;
     Ok(entry.filter(is_used).map(|entry| entry.file))
 }
 

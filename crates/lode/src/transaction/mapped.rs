@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::places::Places;
 use crate::error::{LodeError, Result};
 use crate::mapped::Area;
-use crate::page::{self, HEADER_BYTES, PageBytes, PageNumber};
+use crate::page::{HEADER_BYTES, PageBytes, PageNumber};
 use crate::pages::PageRead;
 
 /// The pages that a transaction that writes has mapped.
@@ -21,11 +21,29 @@ pub(super) struct Mapped {
     pub(super) said: Vec<(usize, Range<usize>)>,
 }
 
-#[derive(Clone, Copy)]
 pub(super) struct MappedPage {
     pub(super) page: PageNumber,
-    /// Of a page that the transaction had changed before: what it was then.
-    pub(super) sum: Option<u64>,
+    header: [u8; HEADER_BYTES],
+    /// Once a call has changed the page beside the area: a checksum of what was mapped.
+    called: Option<u64>,
+}
+
+impl MappedPage {
+    /// That page, of which these bytes are mapped.
+    pub(super) fn new(page: PageNumber, bytes: &PageBytes) -> Self {
+        let header = *bytes.first_chunk().expect("a page begins with its header");
+        Self { page, header, called: None }
+    }
+}
+
+/// A call is about to change a page, which is now as it is here: if it is mapped, the area goes
+/// without that change, and what is stored there may no longer take the page's place.
+pub(super) fn note_call(mapped: &mut [Mapped], page: PageNumber, before: &PageBytes) {
+    for one in mapped {
+        if let Some(at) = one.places.get(page) {
+            one.pages[at].called.get_or_insert_with(|| sum_of(before));
+        }
+    }
 }
 
 impl Mapped {
@@ -39,32 +57,28 @@ impl Mapped {
         Ok(found.into_iter().map(|found| (found.at, found.is_sure)).collect())
     }
 
-    /// Refuse what would lose or damage something: a store to the page's header, and a page that
-    /// was changed by a call, too.
-    pub(super) fn check(&self, pages: &impl PageRead, at: usize) -> Result<()> {
-        let MappedPage { page, sum } = self.pages[at];
-        let is_beside = match sum {
-            Some(sum) => sum_of(&*copy(pages, page)?) != sum,
-            None => false,
-        };
-        // Lsn and checksum of a page are the engine's, and may have moved.
-        let own = page::offset::KIND..HEADER_BYTES;
-        if is_beside {
-            let what = format!(
-                "page {page} was changed through a call after it was mapped, and by a store: do \
-                 only one of these in a transaction"
-            );
-            return Err(LodeError::Mapping { what });
-        }
-        let stored = &self.area.page(at)[own.clone()];
-        if !pages.read(page, |view| view.is_equal(own.start, stored))? {
+    /// Whether a page that was stored to, or perhaps, is to become what the area has. Refused is
+    /// what would lose or damage something: a store to the page's header, and to a page that a call
+    /// has changed, too.
+    pub(super) fn check(&self, at: usize, is_sure: bool) -> Result<bool> {
+        let MappedPage { page, header, called } = &self.pages[at];
+        let bytes = self.area.page(at);
+        if bytes[..HEADER_BYTES] != *header {
             let what = format!(
                 "a store changed the header of page {page}, its first {HEADER_BYTES} bytes, which \
                  is lode's: keep to the bytes behind it"
             );
             return Err(LodeError::Mapping { what });
         }
-        Ok(())
+        let Some(before) = *called else { return Ok(true) };
+        if !is_sure && sum_of(bytes) == before {
+            return Ok(false);
+        }
+        let what = format!(
+            "page {page} was changed through a call after it was mapped, and by a store: do only \
+             one of these in a transaction"
+        );
+        Err(LodeError::Mapping { what })
     }
 }
 
@@ -73,15 +87,7 @@ pub(super) fn copy_to(pages: &impl PageRead, page: PageNumber, into: &mut PageBy
     pages.read(page, |view| view.copy_to(into))
 }
 
-fn copy(pages: &impl PageRead, page: PageNumber) -> Result<Box<PageBytes>> {
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method serves one lifetime of a view, the closure serves every"
-    )]
-    pages.read(page, |view| view.copy())
-}
-
-/// A checksum of all of a page that a call may change.
-pub(super) fn sum_of(bytes: &PageBytes) -> u64 {
-    xxh3_64(&bytes[page::offset::KIND..])
+/// A checksum of what a program may change of a page.
+fn sum_of(bytes: &PageBytes) -> u64 {
+    xxh3_64(&bytes[HEADER_BYTES..])
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::lock_set::LockSource;
-use super::mapped::{Mapped, MappedPage, copy_to, sum_of};
+use super::mappable;
+use super::mapped::{Mapped, MappedPage, copy_to};
 use super::mapped_pages::MappedPages;
 use super::places::Places;
 use super::reading::ReadTransaction;
@@ -44,8 +45,9 @@ impl Writing {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Mapping`] for a page twice, [`LodeError::Limit`] where the system gives no more
-    /// memory mappings; as of reading the pages.
+    /// [`LodeError::Mapping`] for a page twice, and for one that is no file's or lode's own;
+    /// [`LodeError::Limit`] where the system gives no more memory mappings; as of reading the
+    /// pages. One that a file has in use and that is empty is damaged.
     pub fn map(&mut self, pages: &[PageNumber]) -> Result<Mapping> {
         let places = Places::of(pages).map_err(twice_error)?;
         let is_known =
@@ -57,13 +59,15 @@ impl Writing {
             let what = "there is no page to map: name some (Region::extend makes them)".to_owned();
             return Err(LodeError::Mapping { what });
         }
+        let pages_total = self.buffer.pages_total();
+        pages.iter().try_for_each(|&page| mappable::check_number(page, pages_total))?;
         let mut area = Area::new(pages.len())?;
         let mut mapped = Vec::with_capacity(pages.len());
         for (&page, into) in pages.iter().zip(area.bytes_mut().as_chunks_mut().0) {
             self.lock(page, Mode::Exclusive)?;
             copy_to(self, page, into)?;
-            let is_own = !self.changed.is_empty() && self.shared().changes.has_changed(page);
-            mapped.push(MappedPage { page, sum: is_own.then(|| sum_of(into)) });
+            mappable::check(self, page, into)?;
+            mapped.push(MappedPage::new(page, into));
         }
         area.watch(self.shared().tactics.detect)?;
         self.mapped.push(Mapped { area, pages: mapped, places, said: Vec::new() });
@@ -144,9 +148,12 @@ impl Writing {
         // page-grain logs a page that was stored to, whatever was stored.
         let compares = log == Logging::PageDiff;
         for mapped in std::mem::take(&mut self.mapped) {
+            let changed = mapped.changed(is_said)?;
             if by_range {
+                for (at, is_sure) in changed {
+                    mapped.check(at, is_sure)?;
+                }
                 for (at, range) in &mapped.said {
-                    mapped.check(self, *at)?;
                     let bytes = &mapped.area.page(*at)[range.clone()];
                     let place = |_: &PageBytes| Ok(range.clone());
                     let put = |into: &mut [u8]| into.copy_from_slice(bytes);
@@ -154,8 +161,10 @@ impl Writing {
                 }
                 continue;
             }
-            for (at, is_sure) in mapped.changed(is_said)? {
-                mapped.check(self, at)?;
+            for (at, is_sure) in changed {
+                if !mapped.check(at, is_sure)? {
+                    continue;
+                }
                 let (page, bytes) = (mapped.pages[at].page, mapped.area.page(at));
                 let may_be_same = compares || !is_sure;
                 let is_same = may_be_same && self.read(page, |view| is_as(view, bytes))?;
@@ -174,12 +183,16 @@ impl<S: LockSource> ReadTransaction<S> {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Limit`] where the system gives no more memory mappings; as of reading the
-    /// pages.
+    /// [`LodeError::Mapping`] for a page that is no file's or lode's own, [`LodeError::Limit`]
+    /// where the system gives no more memory mappings; as of reading the pages. One that a file has
+    /// in use and that is empty is damaged.
     pub fn map(&self, pages: &[PageNumber]) -> Result<MappedReading> {
         let mut area = Area::new(pages.len())?;
         for (&page, into) in pages.iter().zip(area.bytes_mut().as_chunks_mut().0) {
-            copy_to(self, page, into)?;
+            // Of a page server's volume it is not known here where it ends.
+            mappable::check_number(page, PageNumber::MAX)?;
+            copy_to(self, page, into).map_err(mappable::named(page))?;
+            mappable::check(self, page, into)?;
         }
         area.close()?;
         Ok(MappedReading(area))

@@ -17,6 +17,7 @@ mod failure;
 mod interrupt;
 mod local_locks;
 mod lock_set;
+mod mappable;
 mod mapped;
 mod mapped_pages;
 mod mapping;

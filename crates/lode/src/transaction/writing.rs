@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::local_locks::LocalLocks;
 use super::lock_set::{LockSet, LockSource};
-use super::mapped::Mapped;
+use super::mapped::{self, Mapped};
 use super::reading::Reading;
 use crate::buffer::{Buffer, Latched};
 use crate::error::{LodeError, Result};
@@ -141,6 +141,7 @@ impl Writing {
         change: impl FnOnce(&mut PageMut<'_>) -> R,
     ) -> Result<R> {
         let mut latched = self.buffer.latch(page)?;
+        mapped::note_call(&mut self.mapped, page, &latched);
         let changes = &self.lock_set.source().shared().changes;
         let before_image = changes.keep_before_image(self.number(), page, &latched)?;
         if note_before_image(changes, before_image, &mut latched) {
@@ -160,6 +161,7 @@ impl Writing {
             Ok(range) => range,
             Err(error) => return Ok(Err(error)),
         };
+        mapped::note_call(&mut self.mapped, page, &latched);
         let changes = &self.lock_set.source().shared().changes;
         let before_image = if self.says_ranges {
             changes.keep_range(self.number(), page, &latched, range.clone())?

@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod calls;
 mod crashes;
 mod faults;
 #[path = "../transactions/random.rs"]
 mod random;
+mod refusals;
 mod setup;
 mod stores;

@@ -1,5 +1,8 @@
 //! A region in a database, and stores to it in whichever way `detect` takes.
 
+use std::sync::Arc;
+
+use lode::internals::disk::Memory;
 use lode::internals::page::{PAGE_BYTES, PageNumber};
 use lode::tactics::Detect;
 use lode::{Database, LodeError, Mapping, Region, Tactics, Writing};
@@ -46,6 +49,10 @@ pub fn tactics(text: &str) -> Tactics {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+pub fn in_memory(text: &str) -> Database {
+    Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics(text)).unwrap()
+}
+
 /// A region of so many pages of zeros, committed.
 pub fn create(database: &Database, count: usize) -> Vec<PageNumber> {
     let mut writing = database.writing();
@@ -78,6 +85,17 @@ pub fn store(
     bytes: &[u8],
 ) {
     let start = at * PAGE_BYTES + Region::DATA.start + offset;
+    store_at(writing, detect, mapping, start, bytes);
+}
+
+/// The same anywhere in the mapped memory.
+pub fn store_at(
+    writing: &mut Writing,
+    detect: Detect,
+    mapping: Mapping,
+    start: usize,
+    bytes: &[u8],
+) {
     let range = start..start + bytes.len();
     let into = if detect == Detect::Explicit {
         writing.changing(mapping, range).unwrap()

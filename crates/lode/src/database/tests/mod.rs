@@ -7,6 +7,7 @@ mod failures;
 mod files;
 mod forks;
 mod interrupts;
+mod mapped;
 mod pins;
 mod relations;
 mod schemes;
