@@ -48,6 +48,12 @@ def test_a_wrong_value_is_reported_with_the_allowed_ones(value, wanted, message)
     assert "tuple" not in caught.value.message
 
 
+@pytest.mark.parametrize("value", [[1], {}, None])
+def test_of_several_kinds_of_value_all_are_named(value):
+    with pytest.raises(InputError, match=r"a whole number, a number, a text or true or false, not"):
+        shaped((value, 2), tuple[int | float | str | bool, ...], "w")
+
+
 def test_a_right_value_is_taken():
     assert shaped([1, 2], tuple[int, ...] | None, "it") == (1, 2)
     assert shaped(None, tuple[int, ...] | None, "it") is None

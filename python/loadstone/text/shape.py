@@ -171,6 +171,11 @@ def _one_of_types(value: Any, kinds: tuple[Any, ...], where: str) -> Any:
         plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
         if type(value) is plain or (plain is float and type(value) is int):
             return shaped(value, kind, where)
+    plain = [get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in others]
+    is_last = type(value) is plain[-1] or (plain[-1] is float and type(value) is int)
+    if not is_last and len(plain) > 1 and all(kind in _WORDS for kind in plain):
+        *first, last = (_WORDS[kind] for kind in plain)
+        raise _not(value, where, f"{', '.join(first)} or {last}")
     return shaped(value, others[-1], where)
 
 
