@@ -313,6 +313,7 @@ REFUSED = {
                         "cannot be read"),
     "no data file": ('[data.t]\nfile = "workload.toml"\n' + ONE,
                      "is no file of data"),
+    "a device": ('[data.t]\nfile = "/dev/zero"\n' + ONE, "it is not a file"),
     "a dialect": ('dialect = "klingon"\n' + ONE,
                   "there is no dialect 'klingon'"),
 }  # fmt: skip

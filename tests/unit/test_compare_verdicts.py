@@ -181,7 +181,7 @@ def test_why_nothing_was_compared_is_said_and_what_to_do():
     reported = advice(found)
     assert "2 cells with too few samples for an interval" in reported
     assert "(5 in common; 6 are needed)" in reported
-    assert "without --quick, or with --repeat 10" in reported
+    assert "measure both with --repeat 10 --repeat-cold 6" in reported
     assert interval_of_median([1.0] * (INTERVAL_PAIRS_MIN - 1))[1] is None
     assert interval_of_median([1.0] * INTERVAL_PAIRS_MIN)[1] is not None
     lost = altered(calm_run(1), lambda r: replace(r, status="invalid", reason="too busy"))

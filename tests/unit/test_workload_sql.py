@@ -303,3 +303,19 @@ def test_columns_with_capitals_are_quoted_in_a_text_in_no_dialect() -> None:
         sql_for_engine.for_engine(text, sql.GENERIC, "postgres", {"big": "big"}, (), "").text
         == text
     )
+
+
+@pytest.mark.parametrize("dialect", ["", "mysql", "postgres"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1 /*! INTO OUTFILE '/tmp/x' */",
+        "SELECT /*!50000 sleep(9), */ 1",
+        "SELECT 1 /*M!100100 INTO OUTFILE '/tmp/x' */",
+    ],
+)
+def test_a_comment_that_mariadb_executes_is_refused(text: str, dialect: str) -> None:
+    """The parser sees a comment, and the server a clause that may write a file."""
+    with pytest.raises(InputError, match="which MariaDB and MySQL execute"):
+        sql.parsed(text, dialect, "the statement")
+    assert sql.parsed("SELECT '/*! no comment */' AS a /* one */", dialect, "the statement")

@@ -296,6 +296,8 @@ def _ipc(source: Any) -> Any:
 
 def _file(name: str, path: Path) -> DataFile:
     try:
+        if not path.is_file() and path.exists():  # a device or a pipe may have no end
+            raise InputError(f"{path} is no file of data that can be read: it is not a file")
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return DataFile(name, path.stat().st_size, digest)

@@ -57,6 +57,7 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
         many = f"has {len(found)} statements" if found else "is empty"
         raise InputError(f"{where} {many}", hint=_hint(where, _ONE))
     (tree,) = found
+    _check_comments(text, dialect, where)
     if not isinstance(tree, exp.Query | exp.Insert | exp.Update | exp.Delete):
         raise InputError(
             f"{where} is no query and no change of a table's rows (it begins with"
@@ -189,6 +190,18 @@ _NO_DATA = (
     "give it the table's file by --data; or name the database in which it stands, in each --on:"
     " sqlite:///FILE, duckdb:///FILE, postgresql://…"
 )
+
+
+def _check_comments(text: str, dialect: str, where: str) -> None:
+    """Raise `InputError` for a comment that MariaDB and MySQL execute: nothing here has read it."""
+    if "/*!" not in text and "/*m!" not in text.lower():
+        return
+    tokens = sqlglot.tokenize(text, read=dialect or None)
+    if any(one.lower().startswith(("!", "m!")) for token in tokens for one in token.comments):
+        raise InputError(
+            f"{where} has a comment /*! … */, which MariaDB and MySQL execute",
+            hint="write what is in it as a part of the statement, or leave it out",
+        )
 
 
 def check_tables(tree: Tree, known: Sequence[str], where: str) -> None:

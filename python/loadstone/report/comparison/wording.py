@@ -148,7 +148,7 @@ def _too_few(bare: Sequence[Pair]) -> list[str]:
     return [
         f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
         f" ({have} in common; {PAIRS_MIN} are needed)",
-        "run both without --quick, or with --repeat 10 --repeat-cold 6",
+        "measure both with --repeat 10 --repeat-cold 6",
     ]
 
 
