@@ -13,7 +13,7 @@ import duckdb
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
-from loadstone.engines.duckdb import loading, optimizers, own_settings
+from loadstone.engines.duckdb import loading, optimizers, own_settings, zoned
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
 from loadstone.engines.duckdb.terms import read_back
@@ -225,9 +225,12 @@ class DuckdbEngine(Engine):
         return int(rows[0][0]) if counted else -1
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Every row as a tuple."""
+        """Every row as a tuple; of a user's statement also those with time zones."""
         with _errors():
-            return self._open().execute(statement).fetchall()
+            done = self._open().execute(statement)
+            if self.users_text and zoned.is_zoned(done):
+                return zoned.rows_of(done)
+            return done.fetchall()
 
     def interrupt(self) -> None:
         """By `duckdb_interrupt`."""
