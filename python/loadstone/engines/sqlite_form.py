@@ -1,7 +1,7 @@
 """The form that SQLite gives to values and plans, for every engine that has its file format."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
@@ -32,3 +32,14 @@ def kept(values: list[Any], type_name: str) -> list[Any]:
     """Values as SQLite keeps them."""
     form = _KEPT.get(type_name.partition("(")[0])
     return values if form is None else [None if v is None else form(v) for v in values]
+
+
+def plan_text(steps: Iterable[tuple[Any, ...]]) -> str:
+    """The answer of `EXPLAIN QUERY PLAN` (node, parent, unused, words), a step a line, indented by
+    depth."""
+    depths = {0: 0}
+    lines = []
+    for node, parent, _, detail in steps:
+        depths[node] = depths.get(parent, 0) + 1
+        lines.append("  " * (depths[node] - 1) + str(detail))
+    return "\n".join(lines) or "(nothing to search or scan)"

@@ -20,7 +20,7 @@ from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
 from loadstone.engines.sqlite.user_file import OwnTables, errors
-from loadstone.engines.sqlite_form import ACCESS, BUSY_MS_MAX
+from loadstone.engines.sqlite_form import ACCESS, BUSY_MS_MAX, plan_text
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
@@ -271,12 +271,7 @@ class SqliteEngine(Engine):
 
     def explain(self, statement: str) -> str:
         """EXPLAIN QUERY PLAN, indented by depth."""
-        depths = {0: 0}
-        lines = []
-        for node, parent, _, detail in self.fetch(f"EXPLAIN QUERY PLAN {statement}"):
-            depths[node] = depths.get(parent, 0) + 1
-            lines.append("  " * (depths[node] - 1) + str(detail))
-        return "\n".join(lines) or "(nothing to search or scan)"
+        return plan_text(self.fetch(f"EXPLAIN QUERY PLAN {statement}"))
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """A SEARCH by the primary key or by an index of ours; an automatic index is the engine's

@@ -16,7 +16,7 @@ import turso
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.quoting import quoted
-from loadstone.engines.sqlite_form import ACCESS
+from loadstone.engines.sqlite_form import ACCESS, plan_text
 from loadstone.engines.turso import switches
 from loadstone.engines.turso.loading import fill
 from loadstone.engines.turso.session import Session, errors
@@ -193,12 +193,7 @@ class TursoEngine(Engine):
 
     def explain(self, statement: str) -> str:
         """EXPLAIN QUERY PLAN, indented by depth."""
-        depths = {0: 0}
-        lines = []
-        for node, parent, _, detail in self.fetch(f"EXPLAIN QUERY PLAN {statement}"):
-            depths[node] = depths.get(parent, 0) + 1
-            lines.append("  " * (depths[node] - 1) + str(detail))
-        return "\n".join(lines) or "(nothing to search or scan)"
+        return plan_text(self.fetch(f"EXPLAIN QUERY PLAN {statement}"))
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """A SEARCH by an index of ours; an ephemeral index is the engine's own, made for the
