@@ -373,3 +373,15 @@ def test_the_exit_code_says_whether_runs_are_possible(prevents, code, monkeypatc
     monkeypatch.setattr(doctor, "examine", lambda: [check])
     assert command.doctor("text") == code
     assert ("No run is possible" in capsys.readouterr().out) == bool(code)
+
+
+def test_the_screen_has_one_row_for_all_engines_that_are_usable() -> None:
+    checks = [
+        Check("clock", Verdict.OK, "1 ns", "exact"),
+        Check("duckdb", Verdict.OK, "duckdb 2.0", engines.USABLE),
+        Check("spark", Verdict.ABSENT, "not installed", engines.UNUSABLE, "install it"),
+        Check("sqlite", Verdict.OK, "sqlite 3", engines.USABLE),
+    ]
+    assert [(one.name, one.value) for one in command._together(checks)] == [
+        ("clock", "1 ns"), ("engines", "duckdb, sqlite"), ("others", "spark")
+    ]  # fmt: skip

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -69,10 +69,26 @@ def _findings(checks: "Sequence[Check]") -> "RenderableType":
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, show_header=False)
-    for check in checks:
+    for check in _together(checks):
         verdict = Text(check.verdict, style=_COLOURS[check.verdict])
         table.add_row(check.name, verdict, check.value, check.consequence)
     return table
+
+
+def _together(checks: "Sequence[Check]") -> "Iterator[Check]":
+    """The checks, with one row for all engines that are usable, and one for those that are not:
+    one each would be half of the screen. Their versions are in `loadstone engines`, and in JSON."""
+    from loadstone.doctor.check import Check
+    from loadstone.doctor.engines import UNUSABLE, USABLE
+
+    names = {"engines": USABLE, "others": UNUSABLE}
+    alike = {end: [one.name for one in checks if one.consequence == end] for end in names.values()}
+    for check in checks:
+        engines = alike.get(check.consequence, [check.name])
+        if check.name == engines[0]:
+            heading = next((n for n, end in names.items() if end == check.consequence), check.name)
+            value = ", ".join(engines) if heading in names else check.value
+            yield Check(heading, check.verdict, value, check.consequence)
 
 
 def _remedies(remedies: dict[str, str]) -> "RenderableType":

@@ -17,6 +17,9 @@ VERDICTS = {True: Verdict.OK, None: Verdict.LIMITED, False: Verdict.ABSENT}
 """By whether what was tried works; None: not tried."""
 MISSING = "not installed"
 """The beginning of the version of what is not here."""
+USABLE = "usable"
+UNUSABLE = "cannot be measured"
+"""The consequences that all engines share."""
 
 
 def engines() -> list[Check]:
@@ -37,7 +40,7 @@ def engine(name: str) -> Check | None:
         kind = registry.load_engine(name)
     except EngineError as error:
         reported = f"{error.message}; {error.hint}"
-        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", reported)
+        return Check(name, Verdict.ABSENT, "not installed", UNUSABLE, reported)
     if not kind.capabilities.answers:
         return None
     try:
@@ -45,13 +48,13 @@ def engine(name: str) -> Check | None:
             kind.check(Variant(name))
     except NotInstalledError as error:
         reported = f"{error.message}; {error.hint}"
-        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", reported)
+        return Check(name, Verdict.ABSENT, "not installed", UNUSABLE, reported)
     found = kind.versions()
     versions = ", ".join(f"{what} {number}" for what, number in found.items())
     if all(number.startswith(MISSING) for number in found.values()):
         # Also of one that takes a URL: it has no driver either.
-        return Check(name, Verdict.ABSENT, "not installed", "cannot be measured", versions)
-    return Check(name, Verdict.OK, versions, "usable")
+        return Check(name, Verdict.ABSENT, "not installed", UNUSABLE, versions)
+    return Check(name, Verdict.OK, versions, USABLE)
 
 
 def starts(scratch: Path) -> list[Check]:

@@ -8,7 +8,7 @@ from loadstone.engines.mariadb.starting import started
 from loadstone.engines.system import Probe
 from loadstone.errors import EngineError, NotInstalledError
 
-NAME = "private server of MariaDB"
+NAME = "MariaDB server"
 
 
 def probe(scratch: Path) -> Probe:
