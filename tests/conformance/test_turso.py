@@ -154,7 +154,11 @@ def test_a_sort_that_does_not_fit_stays_in_the_scratch_folder(
     del rows
     assert found
     assert set(Path(tempfile.gettempdir()).glob(".tmp*")) == elsewhere
+    other = make("turso")
+    other.start()
     engine.stop()
+    assert os.environ["TMPDIR"] == str(other.scratch / "turso-tmp"), "its own is not there any more"
+    other.stop()
     assert os.environ.get("TMPDIR") == before
 
 

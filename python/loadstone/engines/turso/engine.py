@@ -4,7 +4,6 @@ It is a rewrite of SQLite and reads SQLite's files; what its SQL lacks is a gap.
 one, too: while Turso has a file open, nobody else may open it.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -17,7 +16,7 @@ from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.quoting import quoted
 from loadstone.engines.sqlite_form import ACCESS, plan_text
-from loadstone.engines.turso import switches
+from loadstone.engines.turso import switches, temporary
 from loadstone.engines.turso.loading import fill
 from loadstone.engines.turso.session import Session, errors
 from loadstone.errors import EngineError, UnsupportedError
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
 _HASH_GAP = "Turso has B-trees only: no hash organisation and no hash index"
-_TEMPORARY = "TMPDIR"
-"""The variable by which it finds a folder for what it sorts and does not fit into memory."""
 
 
 class TursoEngine(Engine):
@@ -55,7 +52,6 @@ class TursoEngine(Engine):
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
         self._session: Session | None = None
-        self._temporary_before: str | None = None
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -77,11 +73,13 @@ class TursoEngine(Engine):
         self.check(self.variant)
         if self._session is not None:
             return
-        self._temporary.mkdir(exist_ok=True)
-        self._temporary_before = os.environ.get(_TEMPORARY)
-        os.environ[_TEMPORARY] = str(self._temporary)
-        with errors(f"cannot open {self.path}"):
-            self._session = self._opened()
+        temporary.claim(self._temporary)
+        try:
+            with errors(f"cannot open {self.path}"):
+                self._session = self._opened()
+        except BaseException:
+            temporary.release(self._temporary)
+            raise
 
     def _opened(self) -> Session:
         values = {name: self.tactic(name) for name in switches.TACTICS}
@@ -108,12 +106,11 @@ class TursoEngine(Engine):
         """Close: the pages go with the last connection."""
         session, self._session = self._session, None
         if session is not None:
-            with errors():
-                session.close()
-            if self._temporary_before is None:
-                os.environ.pop(_TEMPORARY, None)
-            else:
-                os.environ[_TEMPORARY] = self._temporary_before
+            try:
+                with errors():
+                    session.close()
+            finally:
+                temporary.release(self._temporary)
         return ()
 
     def terms(self) -> Mapping[str, str]:
