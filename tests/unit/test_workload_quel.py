@@ -35,7 +35,9 @@ def statements(place: Path, text: str) -> tuple[WorkloadStatement, ...]:
 def test_each_dialect_has_its_translation_and_lode_the_text(tmp_path: Path) -> None:
     (one,) = statements(tmp_path, TABLES + ONE)
     assert one.dialect == "duckdb"
-    assert [own.dialect for own in one.own] == ["sqlite", "postgres", "spark", "mysql", "quel"]
+    assert [own.dialect for own in one.own] == [
+        "sqlite", "postgres", "spark", "mysql", "clickhouse", "quel"
+    ]  # fmt: skip
     texts = {
         name: one.texts_for(name)[1][0]
         for name in ("sqlite", "duckdb", "postgres", "mysql", "quel")
