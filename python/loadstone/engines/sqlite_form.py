@@ -1,7 +1,7 @@
 """The form that SQLite gives to values and plans, for every engine that has its file format."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
@@ -32,6 +32,12 @@ def kept(values: list[Any], type_name: str) -> list[Any]:
     """Values as SQLite keeps them."""
     form = _KEPT.get(type_name.partition("(")[0])
     return values if form is None else [None if v is None else form(v) for v in values]
+
+
+def kept_rows(columns: Iterable[Any], types: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    """The rows of Arrow's columns as SQLite keeps them; `types` are those of the attributes."""
+    each = [kept(column.to_pylist(), name) for column, name in zip(columns, types, strict=True)]
+    return zip(*each, strict=True)
 
 
 def plan_text(steps: Iterable[tuple[Any, ...]]) -> str:

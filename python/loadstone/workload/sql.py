@@ -196,7 +196,7 @@ def _check_comments(text: str, dialect: str, where: str) -> None:
     """Raise `InputError` for a comment that MariaDB and MySQL execute: nothing here has read it."""
     if "/*!" not in text and "/*m!" not in text.lower():
         return
-    tokens = sqlglot.tokenize(text, read=dialect or None)
+    tokens = _tokens(text, dialect, where)
     if any(one.lower().startswith(("!", "m!")) for token in tokens for one in token.comments):
         raise InputError(
             f"{where} has a comment /*! … */, which MariaDB and MySQL execute",

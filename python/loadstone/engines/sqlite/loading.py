@@ -7,7 +7,7 @@ import apsw
 from loadstone.engines.capabilities import Table
 from loadstone.engines.quoting import quoted
 from loadstone.engines.sqlite.user_file import transaction
-from loadstone.engines.sqlite_form import affinity, kept
+from loadstone.engines.sqlite_form import affinity, kept_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,11 +31,8 @@ def fill(
             db.execute(f"CREATE TABLE {into} AS SELECT * FROM {name}")  # noqa: S608
         insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608
         for batch in rows:
-            columns = [
-                kept(column.to_pylist(), attribute.type)
-                for column, attribute in zip(batch.columns, table.attributes, strict=True)
-            ]
-            db.executemany(insert, zip(*columns, strict=True))
+            types = (attribute.type for attribute in table.attributes)
+            db.executemany(insert, kept_rows(batch.columns, types))
         if ordered:
             key = ", ".join(map(quoted, _key(table)))
             db.execute(f"INSERT INTO {name} SELECT * FROM {into} ORDER BY {key}")  # noqa: S608

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadstone.engines.capabilities import Table
 from loadstone.engines.quoting import quoted
-from loadstone.engines.sqlite_form import affinity, kept
+from loadstone.engines.sqlite_form import affinity, kept_rows
 from loadstone.engines.turso.session import Session
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ def fill(session: Session, table: Table, rows: "pa.RecordBatchReader", *, indexe
 def _insert(session: Session, into: str, table: Table, batch: "pa.RecordBatch") -> None:
     """Many rows at a time, and the last few one by one."""
     width = len(table.attributes)
-    columns = [
-        kept(column.to_pylist(), attribute.type)
-        for column, attribute in zip(batch.columns, table.attributes, strict=True)
-    ]
-    rows = list(zip(*columns, strict=True))
+    rows = list(kept_rows(batch.columns, (each.type for each in table.attributes)))
     many = max(1, VALUES_MAX // width)
     whole = len(rows) - len(rows) % many
     one = f"({','.join('?' * width)})"
