@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from pathlib import Path
 from shutil import rmtree
@@ -64,6 +64,8 @@ class DuckdbEngine(Engine):
     _connection: duckdb.DuckDBPyConnection | None = None
     _prepared = False
     """Whether the connection has the constant's statement."""
+    _loading = False
+    """Whether it is open for loading alone, which may change settings."""
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -106,10 +108,15 @@ class DuckdbEngine(Engine):
             if self.as_it_stands:
                 self._see_read_only(self._connection)
             own_settings.set_local(self._connection, settings_of(self.variant))
-            if self.as_it_stands:
-                # A file is opened to be read only, but a function could write others, and the
-                # settings by which it does are a statement's to change.
+            if self._locks:
+                # A function could write other files (a log, a profile), and the settings by which
+                # it does are a statement's to change.
                 self._connection.execute("SET lock_configuration = true")
+
+    @property
+    def _locks(self) -> bool:
+        """Whether no statement may change a setting."""
+        return (self.as_it_stands or self.users_text) and not self._loading
 
     def _config(self) -> dict[str, str | bool | int | float | list[str]]:
         """The settings with which the file is opened."""
@@ -171,7 +178,7 @@ class DuckdbEngine(Engine):
         was, now = self.asked(before), self.asked(self.variant)
         differing = [name for name in {**was, **now} if now.get(name) != was.get(name)]
         levels = {self.level_of(name) for name in differing}
-        if self._connection is None or self.as_it_stands or levels - {Level.SESSION}:
+        if self._connection is None or self._locks or levels - {Level.SESSION}:
             self.stop()
             self.start()
             return
@@ -197,14 +204,26 @@ class DuckdbEngine(Engine):
         """INSERT ... SELECT straight from the Arrow stream; sorted on the key where clustered."""
         if table.organisation == "hash":
             raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
-        with _errors():
-            return loading.fill(
-                self._open(),
-                table,
-                rows,
-                indexed=self.tactic("index") == "all",
-                ordered=self._of_session()["preserve_insertion_order"],
-            )
+        ordered = bool(self.fetch("SELECT current_setting('preserve_insertion_order')")[0][0])
+        with nullcontext() if ordered else self._unlocked(), _errors():
+            indexed = self.tactic("index") == "all"
+            return loading.fill(self._open(), table, rows, indexed=indexed, ordered=ordered)
+
+    @contextmanager
+    def _unlocked(self) -> Iterator[None]:
+        """Open without the lock that `start` sets, and afterwards with it."""
+        if not self._locks:
+            yield
+            return
+        self.stop()
+        self._loading = True
+        self.start()
+        try:
+            yield
+        finally:
+            self.stop()
+            self._loading = False
+            self.start()
 
     def settle(self, tables: Sequence[str]) -> None:
         """ANALYZE each table, then checkpoint."""
@@ -333,7 +352,7 @@ class DuckdbEngine(Engine):
     def another(self) -> Iterator[Engine]:
         """A cursor: a connection of its own to the same database, in the same memory."""
         session = copy(self)
-        if self.as_it_stands and own_settings.has_local(settings_of(self.variant)):
+        if self._locks and own_settings.has_local(settings_of(self.variant)):
             raise UnsupportedError("another session cannot have its settings: they are locked")
         with _errors():
             session._connection = self._open().cursor()  # noqa: SLF001 - an engine of this class
@@ -356,6 +375,8 @@ class DuckdbEngine(Engine):
         if settings_of(self.variant):
             raise UnsupportedError("settings by name are set for sessions of Python alone")
         settings = [(name, _written(value)) for name, value in self._config().items()]
+        if self._locks:
+            settings.append(("lock_configuration", "true"))
         self.stop()
         try:
             yield StatementUsers.duckdb(str(_duckdb.__file__), str(self.path), settings)

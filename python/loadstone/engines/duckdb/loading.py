@@ -26,17 +26,19 @@ def fill(
     rows: "pa.RecordBatchReader",
     *,
     indexed: bool,
-    ordered: str,
+    ordered: bool,
 ) -> int:
     """Replace a table, in one transaction, its indexes included; the rows that it has. `ordered`:
-    the session's `preserve_insertion_order`, to which it returns. Raises DuckDB's errors."""
+    whether the session preserves the order of insertion; one that does not, does so here, and its
+    settings must not be locked. Raises DuckDB's errors."""
     name = quoted(table.name)
     order = ""
     if table.organisation == "clustered" and table.key is not None:
         key = [table.key] + ([table.tiebreaker] if table.tiebreaker else [])
         order = " ORDER BY " + ", ".join(map(quoted, key))
     db.register(_ROWS, rows)
-    db.execute("SET preserve_insertion_order = true")  # a heap is in the order of its rows
+    if not ordered:
+        db.execute("SET preserve_insertion_order = true")  # a heap is in the order of its rows
     try:
         with _transaction(db):
             db.execute(f"DROP TABLE IF EXISTS {name}")
@@ -48,7 +50,8 @@ def fill(
                 db.execute(f"CREATE INDEX {index} ON {name} ({', '.join(map(quoted, attributes))})")
     finally:
         db.unregister(_ROWS)
-        db.execute(f"SET preserve_insertion_order = {ordered}")
+        if not ordered:
+            db.execute("SET preserve_insertion_order = false")
     return int(counted[0]) if counted else 0
 
 
