@@ -10,7 +10,7 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.errors import EngineError, TimeLimitError, UnsupportedError, WorkerDiedError
 from loadstone.plan.plan import Cell, Plan
-from loadstone.plan.workload import Workload
+from loadstone.plan.workload import Workload, WorkloadStatement
 from loadstone.protocol.messages import (
     Answered,
     BlockResult,
@@ -27,7 +27,7 @@ from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import OpenCell
 from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
-from loadstone.workload.agreement import AgreedAnswers
+from loadstone.workload.agreement import AgreedAnswers, Vote
 
 OPERATION = Operation("select", "a selection", "g", "", "heap", "heap", "client", ("a", "b", "c"))
 CELL, OTHER = (Cell("select", name, 1000, "warm", 2, "") for name in ("one", "two"))
@@ -180,6 +180,29 @@ def test_a_wrong_answer_fails_its_block_and_the_tables_are_checked(stage):
         assert (outcome.status, outcome.reason) == ("failed", f"wrong answer: {reported}")
         assert outcome.answers == (RIGHT, wrong)
     assert worker.done == ["mend"] * 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "own"),
+    [({"one": (1, "c")}, True), ({"one": (1, "c"), "two": (1, "c")}, False),
+     ({"one": (1, "c"), "odd": (2, "d")}, True)],
+    ids=["alone", "as two agree", "divided"],
+)  # fmt: skip
+def test_an_answer_that_contradicts_the_engines_own_alone_is_volatile(stage, answers, own):
+    made, worker, _ = stage
+    agreed = AgreedAnswers(Workload("w", "", (), (WorkloadStatement("select", "s", "", ("a",)),)))
+    votes = [Vote(name, name, answer, lambda: None) for name, answer in answers.items()]
+    agreed.settle("select", 0, votes)
+    made._answers = agreed
+    worker.next = BlockResult((SAMPLE,), (RIGHT, AnswerCheck(0, 0, 1, "c", 1, "d")), ())
+    reason = made.take(CELL, range(1), 0, warm=False).reason
+    assert reason.startswith("volatile: executed twice" if own else "wrong answer: 1 tuple")
+    refused = made.refused(replace(CELL, temperature="cold"))
+    assert (refused is not None and refused.reason == reason) is own
+    asked = len(worker.asked)
+    figures = made.run_loop(CELL, Loop("closed", 1, 1, 1)).figures
+    assert (figures.status, figures.reason) == (("failed", reason) if own else ("ok", ""))
+    assert (len(worker.asked) == asked) is own
 
 
 def test_a_block_has_the_variations_of_its_ordinals(stage):

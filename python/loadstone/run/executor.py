@@ -34,7 +34,7 @@ from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.numbers import duration, plural
-from loadstone.workload.agreement import AgreedAnswers
+from loadstone.workload.agreement import VOLATILE, AgreedAnswers
 
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
@@ -130,7 +130,7 @@ class Executor:
         if result.ended:
             reported = f"> {duration(limit_ns)}"
             return Outcome("censored", reported, answers=result.answers, longer_than_ns=limit_ns)
-        return self._taken(worker, result)
+        return self._taken(worker, cell, result)
 
     def give_answers(self, cell: Cell) -> Outcome:
         """The answers to a cell's statement, each variation once, unmeasured. None of an engine
@@ -199,7 +199,7 @@ class Executor:
             profiled = worker.ask(messages.Profile(block, frequency_hz, share_max))
         except LoadstoneError as error:
             return self._failure(worker, error)
-        return replace(self._taken(worker, profiled.result), profiled=profiled)
+        return replace(self._taken(worker, cell, profiled.result), profiled=profiled)
 
     def climb(self, cell: Cell, ordinals: range, number: int, rungs: Sequence[str]) -> Outcome:
         """Take samples of rungs of a cell's ladder of statements, in this order."""
@@ -229,18 +229,27 @@ class Executor:
         operation = self._operations[cell.operation]
         return tuple(each.rung for each in rungs_of(operation.destination))
 
-    def _taken(self, worker: VariantWorker, result: BlockResult) -> Outcome:
+    def _taken(self, worker: VariantWorker, cell: Cell, result: BlockResult) -> Outcome:
         """A block's result as an outcome: a wrong answer is a failure."""
         wrong = next((answer for answer in result.answers if not answer.right), None)
         if wrong is not None:
             self._mend(worker)
         return Outcome(
             status="ok" if wrong is None else "failed",
-            reason="" if wrong is None else _wrong(wrong),
+            reason="" if wrong is None else self._contradiction(cell, wrong),
             samples=result.samples,
             answers=result.answers,
             evidence=result.evidence,
         )
+
+    def _contradiction(self, cell: Cell, wrong: AnswerCheck) -> str:
+        """The reason of a sample with another answer than expected. Where that is only the
+        variant's own, it is volatile, and none of its cells is measured."""
+        agreed = self._answers
+        if not isinstance(agreed, AgreedAnswers) or not agreed.holds_to_itself(cell.operation):
+            return _wrong(wrong)
+        agreed.fail(cell.operation, cell.variant, "failed", VOLATILE)
+        return VOLATILE
 
     def restart(self, cell: Cell, *, quick: bool) -> Outcome:
         """Restart the engine in its process; if `quick`, only one that was quick the last time."""
@@ -338,7 +347,11 @@ class Executor:
             return self._failure(worker, error)
 
     def run_loop(self, cell: Cell, loop: parts.Loop) -> LoopResult:
-        """Run a loop of users on a cell's operation."""
+        """Run a loop of users on a cell's operation; not where the engine gave no answer."""
+        if isinstance(self._answers, AgreedAnswers):
+            failed = self._answers.failed(cell.operation, cell.variant)
+            if failed is not None:
+                return _no_loop(*failed)
         worker = self._workers[cell.variant]
         self._listener.on_status(
             f"{cell.operation} on {cell.variant} ({loop.users} users, {loop.model} loop)"
@@ -351,9 +364,7 @@ class Executor:
             result = worker.ask(messages.RunLoop(block, loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)
-            status = "failed" if outcome.status == "censored" else outcome.status
-            figures = LoopFigures(client="", status=status, reason=outcome.reason)
-            return LoopResult(figures)
+            return _no_loop(outcome.status, outcome.reason)
         if result.figures.status == "failed":
             self._mend(worker)
         return result
@@ -415,6 +426,11 @@ class Executor:
 def _asked(worker: VariantWorker, variant: str, request: messages.Reopen) -> None:
     worker.become(variant)
     worker.ask(request)
+
+
+def _no_loop(status: str, reason: str) -> LoopResult:
+    status = "failed" if status == "censored" else status
+    return LoopResult(LoopFigures(client="", status=status, reason=reason))
 
 
 def _wrong(answer: AnswerCheck) -> str:

@@ -21,13 +21,9 @@ from loadstone.run.outcome import Outcome
 from loadstone.text.numbers import NS_PER_S
 from loadstone.workload import answers as written
 from loadstone.workload import script, sql
-from loadstone.workload.agreement import AgreedAnswers, Rows, Vote
+from loadstone.workload.agreement import VOLATILE, AgreedAnswers, Rows, Vote
 
 SECOND_S = 1.0
-VOLATILE = (
-    "volatile: executed twice, it returns two answers, so none can be compared. Leave out random"
-    " numbers, the time, and LIMIT without a complete ORDER BY"
-)
 BYTES_MAX = 32 << 20
 """Of an answer as text that is compared row by row, where checksums differ: a million rows of an
 integer and a float. The comparison needs about 20 times as much memory for each of the two."""

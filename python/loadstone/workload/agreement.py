@@ -13,6 +13,9 @@ would be false:
     divided       no answer has most engines. False if one has.
     not compared  one engine alone answered, or several whose answers are too large to be compared
                   where their checksums differ. False if a second one's was compared.
+    volatile      the engine's own two answers differ: `run/poll.py` asks twice, and a sample is
+                  held to the answer before. False if another engine's answer, or the stored one,
+                  is what it differs from: then it is wrong.
 
 An engine may be wrong with the others: agreement is no oracle, and no report says "right" of it.
 """
@@ -40,6 +43,10 @@ from loadstone.workload.answers import contents_of
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Operation
 
+VOLATILE = (
+    "volatile: executed twice, it returns two answers, so none can be compared. Leave out random"
+    " numbers, the time, and LIMIT without a complete ORDER BY"
+)
 Rows = Sequence[Sequence[Any]] | None
 """The rows of an answer; None where they are too many to be compared."""
 
@@ -170,6 +177,12 @@ class AgreedAnswers:
     def fail(self, statement: str, variant: str, status: str, reason: str) -> None:
         """A variant gives no answer."""
         self._failed[statement, variant] = (status, reason)
+
+    def holds_to_itself(self, statement: str) -> bool:
+        """Whether nothing but a variant's own answer is expected of it: then another one
+        contradicts no other engine and no stored answer."""
+        basis = self._bases.get(statement)
+        return basis is not None and basis.basis in (ALONE, DIVIDED)
 
     def divided(self, statement: str) -> str:
         """Why no answer to a statement is known to be right; empty if one is, or none other."""
