@@ -2,7 +2,7 @@
 them.
 
 A file is read whole once when a run is planned: its checksum, its number of rows and the types of
-its columns stand in the plan. A run that is resumed reads it again.
+its columns stand in the plan, and its primary key is checked. A run that is resumed reads it again.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ import pyarrow.parquet
 from loadstone.errors import InputError
 from loadstone.plan.workload import VALUES_MAX, Column, DataFile, DataTable
 from loadstone.workload import answers, sql
+from loadstone.workload.keys import PrimaryKey
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather", ".ipc")
 BATCH_ROWS = 1 << 16
@@ -84,8 +85,10 @@ def made(
     columns = _columns_of(_rows_made(name, query).schema, types, f"the table {name}")
     _check_known(name, columns, types, primary_key, indexes)
     plain = DataTable(name, columns, (), 0, tuple(primary_key), tuple(map(tuple, indexes)), query)
-    (rows, checksum), again = (_contents_made(plain) for _ in range(2))
-    if again != (rows, checksum):
+    keys = PrimaryKey(name, plain.primary_key)
+    rows, checksum = _contents_made(plain, keys)
+    keys.check()
+    if _contents_made(plain) != (rows, checksum):
         raise InputError(
             f"the query of the table {name} returns other rows each time",
             hint="make them of what is the same each time: hash(i) in place of random()",
@@ -93,9 +96,9 @@ def made(
     return replace(plain, rows=rows, checksum=checksum)
 
 
-def _contents_made(table: DataTable) -> tuple[int, str]:
+def _contents_made(table: DataTable, keys: PrimaryKey | None = None) -> tuple[int, str]:
     try:
-        return answers.contents_of(stream(table, ""))
+        return answers.contents_of(stream(table, "", keys))
     except OSError as error:  # by way of the core, which has but its words
         stated = str(error).partition(" Detail:")[0].rpartition("Error: ")[2]
         raise InputError(f"the table {table.name} cannot be made: {stated}") from error
@@ -153,7 +156,9 @@ def described(
         columns = found
     _check_known(name, columns, types, primary_key, indexes)
     plain = DataTable(name, columns, stated, 0, tuple(primary_key), tuple(map(tuple, indexes)))
-    rows = sum(batch.num_rows for batch in stream(plain, folder))
+    keys = PrimaryKey(name, plain.primary_key)
+    rows = sum(batch.num_rows for batch in stream(plain, folder, keys))
+    keys.check()
     return DataTable(name, columns, stated, rows, plain.primary_key, plain.indexes)
 
 
@@ -186,10 +191,20 @@ def check_unchanged(table: DataTable, folder: str) -> None:
             )
 
 
-def stream(table: DataTable, folder: str) -> Any:
-    """All rows of a table as a reader of Arrow batches, in the types of its columns."""
+def stream(table: DataTable, folder: str, keys: PrimaryKey | None = None) -> Any:
+    """All rows of a table as a reader of Arrow batches, in the types of its columns; `keys` sees
+    them as they are read."""
     schema = pa.schema([(one.name, arrow_type(one.type)) for one in table.columns])
-    return pa.RecordBatchReader.from_batches(schema, _batches(table, folder, schema))
+    batches = _batches(table, folder, schema)
+    if keys is not None:
+        batches = _seen(batches, keys)
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _seen(batches: Iterator[Any], keys: PrimaryKey) -> Iterator[Any]:
+    for batch in batches:
+        keys.take(batch)
+        yield batch
 
 
 def _batches(table: DataTable, folder: str, schema: Any) -> Iterator[Any]:
