@@ -1,5 +1,7 @@
 """Tables and values that a query makes when a workload is planned."""
 
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from loadstone.errors import InputError
 from loadstone.plan.plan import Plan
 from loadstone.plan.workload import Workload
 from loadstone.run.planned import plan_from
-from loadstone.workload import answers, data
+from loadstone.workload import answers, data, waiting
 
 MAKING = "SELECT i AS id, i % 3 AS kind, i * 0.5 AS share, 'x' || i AS words FROM range(10) AS t(i)"
 STATEMENT = """
@@ -101,3 +103,45 @@ def test_a_query_of_values_that_gives_none_is_reported(tmp_path: Path, case: str
     with pytest.raises(InputError) as caught:
         planned(tmp_path, statement=statement)
     assert stated in caught.value.message
+
+
+WAITED = {
+    "a query": ('sql = "SELECT i AS id FROM range(10) AS t(i)"', "executing the query that makes"
+                " the rows of the table t"),
+    "a file": ('file = "t.csv"', "reading the files of the table t: t.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WAITED)
+def test_what_takes_long_is_said_with_the_way_to_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    table, stated = WAITED[case]
+    said: list[str] = []
+    heard = threading.Event()
+    rows = data._batches
+
+    def say(text: str) -> None:
+        said.append(text)
+        heard.set()
+
+    def slow(*asked: object) -> Iterator[object]:
+        assert heard.wait(60)
+        return rows(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(waiting, "say", say)
+    monkeypatch.setattr(data, "_batches", slow)
+    (tmp_path / "t.csv").write_text("id\n1\n", encoding="utf-8")
+    planned(tmp_path, table, '[[statement]]\nname = "s"\nsql = "SELECT * FROM t"')
+    words = f"loadstone: still {stated}, which the plan needs; Ctrl-C ends it"
+    assert said == [words]
+
+
+def test_what_is_ready_in_time_is_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(waiting, "say", said.append)
+    with waiting.announced("reading"):
+        pass
+    assert not said
+    assert not any(isinstance(one, threading.Timer) for one in threading.enumerate())

@@ -22,6 +22,7 @@ from loadstone.errors import InputError
 from loadstone.plan.workload import VALUES_MAX, Column, DataFile, DataTable
 from loadstone.workload import answers, sql
 from loadstone.workload.keys import PrimaryKey
+from loadstone.workload.waiting import announced
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather", ".ipc")
 BATCH_ROWS = 1 << 16
@@ -82,13 +83,16 @@ def made(
 ) -> DataTable:
     """A table that a query makes: it is executed twice, and must give the same rows. Raises
     `InputError`."""
-    columns = _columns_of(_rows_made(name, query).schema, types, f"the table {name}")
-    _check_known(name, columns, types, primary_key, indexes)
-    plain = DataTable(name, columns, (), 0, tuple(primary_key), tuple(map(tuple, indexes)), query)
-    keys = PrimaryKey(name, plain.primary_key)
-    rows, checksum = _contents_made(plain, keys)
-    keys.check()
-    if _contents_made(plain) != (rows, checksum):
+    with announced(f"executing the query that makes the rows of the table {name}"):
+        columns = _columns_of(_rows_made(name, query).schema, types, f"the table {name}")
+        _check_known(name, columns, types, primary_key, indexes)
+        own_indexes = tuple(map(tuple, indexes))
+        plain = DataTable(name, columns, (), 0, tuple(primary_key), own_indexes, query)
+        keys = PrimaryKey(name, plain.primary_key)
+        rows, checksum = _contents_made(plain, keys)
+        keys.check()
+        again = _contents_made(plain)
+    if again != (rows, checksum):
         raise InputError(
             f"the query of the table {name} returns other rows each time",
             hint="make them of what is the same each time: hash(i) in place of random()",
@@ -113,12 +117,14 @@ def values_of(
     used = sql.tables_of(sql.checked_query(query, [table.name for table in tables], where))
     readers = {table.name: stream(table, folder) for table in tables if table.name in used}
     found: list[Any] = []
-    for batch in rows_of(query, BATCH_ROWS, where, readers):
-        found += batch.column(0).drop_null().to_pylist()
-        if len(found) > VALUES_MAX:
-            raise InputError(
-                f"{where}: its query returns more than {VALUES_MAX:,} values", hint="add a LIMIT"
-            )
+    with announced(f"executing the query of {where}"):
+        for batch in rows_of(query, BATCH_ROWS, where, readers):
+            found += batch.column(0).drop_null().to_pylist()
+            if len(found) > VALUES_MAX:
+                raise InputError(
+                    f"{where}: its query returns more than {VALUES_MAX:,} values",
+                    hint="add a LIMIT",
+                )
     return tuple(_as_literal(answers.plain(value)) for value in found)
 
 
@@ -143,6 +149,18 @@ def described(
     indexes: Sequence[Sequence[str]] = (),
 ) -> DataTable:
     """A table of these files, read once from end to end. Raises `InputError`."""
+    with announced(f"reading the files of the table {name}: {', '.join(files)}"):
+        return _read(name, folder, files, types, primary_key, indexes)
+
+
+def _read(
+    name: str,
+    folder: str,
+    files: Sequence[str],
+    types: Mapping[str, str],
+    primary_key: Sequence[str],
+    indexes: Sequence[Sequence[str]],
+) -> DataTable:
     paths = [Path(folder, file) for file in files]
     stated = tuple(_file(file, path) for file, path in zip(files, paths, strict=True))
     columns: tuple[Column, ...] = ()
