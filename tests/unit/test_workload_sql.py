@@ -49,6 +49,14 @@ def test_only_one_query_or_change_is_a_statement(text: str) -> None:
     assert "\x1b" not in caught.value.message
 
 
+@pytest.mark.parametrize("before", ["", "-- a note\n", "/* a note */ ", "; -- a\n /* b */\n"])
+@pytest.mark.parametrize("text", ["CREATE TABLE t (a int)", "VACUUM", "set a = 1"])
+def test_what_is_no_statement_is_called_by_its_first_word(before: str, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        sql.parsed(before + text, "", "s")
+    assert f"(it begins with {text.split()[0].upper()})" in caught.value.message
+
+
 CHANGES = [
     "UPDATE t SET a = 1 WHERE b = 2", "DELETE FROM T", "INSERT INTO t (a) VALUES (1)",
     "INSERT INTO t SELECT * FROM u WHERE a IN (SELECT a FROM t)",

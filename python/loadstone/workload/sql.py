@@ -59,9 +59,11 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
     (tree,) = found
     _check_comments(text, dialect, where)
     if not isinstance(tree, exp.Query | exp.Insert | exp.Update | exp.Delete):
+        tokens = _tokens(text, dialect, where)
+        first = next(t.text for t in tokens if t.token_type != TokenType.SEMICOLON)
         raise InputError(
             f"{where} is no query and no change of a table's rows (it begins with"
-            f" {text.split()[0][:20].upper()})",
+            f" {first[:20].upper()})",
             hint="write SELECT, INSERT, UPDATE or DELETE; its data are loaded for it",
         )
     if (mark := tree.find(exp.Placeholder, exp.Parameter)) is not None:
