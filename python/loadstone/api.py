@@ -276,15 +276,13 @@ def _path(name: str, given: Any) -> Path:
 
 def _new_record(given: Any) -> Path | None:
     """The path of a record to be written; None where nobody named one. Raises `RecordError` where
-    its folder is missing: a path that is mistaken makes none."""
+    its folder is missing."""
+    from loadstone.record.writer import refuse_missing_folder
+
     if given is None:
         return None
     path = _path("record", given)
-    if not path.parent.is_dir():
-        raise RecordError(
-            f"there is no folder {path.parent} for the record",
-            hint="make it, or name a record in another",
-        )
+    refuse_missing_folder(path)
     return path
 
 

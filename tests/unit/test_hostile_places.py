@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from pathlib import Path
 
 import pytest
 from test_record import PLAN
@@ -36,6 +37,24 @@ def test_nothing_is_made_where_a_link_leads_to_nothing(tmp_path):
         refuse_existing(link)
     with pytest.raises(InputError, match="dangling link"):
         check_replaceable(link, None, tmp_path)
+
+
+def test_no_folder_is_made_for_a_record_but_the_usual_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    named = tmp_path / "a" / "b" / "r.loadstone"
+    for begins in (refuse_existing, create):
+        with pytest.raises(
+            RecordError, match=r"b/r\.loadstone: there is no folder .*/a/b"
+        ) as refused:
+            begins(named)
+        assert refused.value.hint == "make it, or name a record in another"
+    assert not [*tmp_path.iterdir()]
+    create(Path("runs/r.loadstone"))
+    assert Path("runs/r.loadstone").is_file()
+
+
+def create(path):
+    Recorder.create(path, PLAN, {}, Presentation("X"), "0a1b2c3d", "1").end("interrupted", 1)
 
 
 def test_a_record_that_could_not_begin_is_not_there(tmp_path, monkeypatch):

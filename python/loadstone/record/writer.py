@@ -52,8 +52,23 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+RUNS = Path("runs")
+"""The folder, in the current one, of records for which nobody named a place: it is made."""
+
+
+def refuse_missing_folder(path: Path) -> None:
+    """Raise `RecordError` where a new record's folder is missing: a path that is mistaken makes
+    none."""
+    if path.parent != RUNS and not path.parent.is_dir():
+        raise RecordError(
+            f"cannot write the record {path}: there is no folder {path.parent}",
+            hint="make it, or name a record in another",
+        )
+
+
 def refuse_existing(path: Path) -> None:
-    """Raise `RecordError` if a new record would take the place of a file."""
+    """Raise `RecordError` if a new record would take the place of a file, or has no folder."""
+    refuse_missing_folder(path)
     if path.is_symlink() and not path.exists():
         raise RecordError(
             f"cannot write the record {path}: it is a dangling link", hint="name another"
@@ -87,7 +102,7 @@ def begin(path: Path, chapters: Sequence[Chapter], run_id: str, version: str) ->
     check_beside(path)
     there = path.exists()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True)
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             # One transaction: what ends it leaves an empty file or a record that holds its run.
             connection.executescript(

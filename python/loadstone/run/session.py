@@ -31,7 +31,7 @@ from loadstone.plan.variant import engine_of, is_aa_control
 from loadstone.planning.planner import NULL_ENGINE, check_plan
 from loadstone.record import Recorder, Run, read_chapters
 from loadstone.record.model import LEFT_BEHIND, NOT_MEASURED, Event
-from loadstone.record.writer import Chapter, begin, now, refuse_existing
+from loadstone.record.writer import RUNS, Chapter, begin, now, refuse_existing
 from loadstone.report.terminal import print_summary
 from loadstone.report.terminal_progress import Progress
 from loadstone.report.terminal_study import StudyProgress
@@ -97,7 +97,7 @@ def record_path(chapters: Sequence[Planned]) -> Path:
     first = chapters[0].plan
     named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"
     about = f"{named}-{first.edition}" if len(chapters) == 1 else "all"
-    return Path("runs") / f"{about}-{moment}.loadstone"
+    return RUNS / f"{about}-{moment}.loadstone"
 
 
 def measure(
