@@ -93,7 +93,8 @@ class Difference:
     """Two like cells beside each other. `ratio` is after over before, with its 95 % interval, whose
     ends are None with fewer than six pairs; `verdict` is slower, faster, same or undecided. Where
     `high` alone is None, the statement was ended at the time limit after: `after_ns`, `ratio` and
-    `low` are lower bounds."""
+    `low` are lower bounds. Where `low` alone is, it was ended before: `before_ns` is a lower bound,
+    `ratio` and `high` are upper ones."""
 
     operation: str
     rows: int

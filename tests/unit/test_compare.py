@@ -354,9 +354,36 @@ def test_what_was_ended_beyond_all_of_its_former_time_is_slower(before, limit_ns
     )
     assert all(cell.owed for cell in found.unlike)
     for pair in slower:
-        assert pair.bounded and pair.ratio.high is None and pair.ratio.low < limit_ns / 1e6
+        assert pair.ended == "B" and pair.ratio.high is None and pair.ratio.low < limit_ns / 1e6
         shown = dict(zip(HEADINGS, cells(pair), strict=True))
         assert shown["B"].startswith("> ") and shown["95 % interval"].startswith("> ")
+
+
+@pytest.mark.parametrize(
+    ("after", "limit_ns", "outcome"),
+    [
+        (calm_run(2), 10**9, "faster"),
+        (calm_run(2), 1_100_000, "faster"),
+        (calm_run(2), 1_020_000, ""),  # by no more than the threshold
+        (calm_run(2), 900_000, ""),
+        (calm_run(2, samples=5), 10**9, ""),  # too few for an interval
+    ],
+)
+def test_what_was_ended_formerly_is_faster_by_the_same_rule(after, limit_ns, outcome):
+    found = compare(altered(calm_run(1), ended(limit_ns)), after, variants=SQLITE)
+    faster = [pair for pair in found.pairs if pair.verdict == "faster"]
+    assert [pair.operation for pair in faster] == (["min-scalar"] if outcome else [])
+    assert [cell.reason for cell in found.unlike] == ([] if outcome else ["censored in A: > x"])
+    assert found.outcome == ("nothing compared" if len(after.results[0].samples) == 5 else
+                             "no regression")  # fmt: skip
+    for pair in faster:
+        assert (pair.ended, pair.samples[0], pair.ratio.low) == ("A", 0, None)
+        assert 0 < pair.ratio.value <= pair.ratio.high < 1
+        assert pair.ratio.high > 1e6 / limit_ns
+        shown = dict(zip(HEADINGS, cells(pair), strict=True))
+        assert shown["A"].startswith("> ") and shown["B"][0].isdigit()
+        assert shown["B / A of pairs"].startswith("< ")
+        assert shown["95 % interval"].startswith("< ")
 
 
 def test_an_input_that_took_as_long_before_is_not_slower():

@@ -8,9 +8,9 @@ from typing import Any
 
 from loadstone.analysis.releases import Step, outcome
 from loadstone.control_characters import legible
-from loadstone.report.comparison.wording import bounds, more_than
+from loadstone.report.comparison.wording import bounding, bounds, times
 from loadstone.report.markdown_text import plain
-from loadstone.text.numbers import digits, duration, number, plural, scaled
+from loadstone.text.numbers import digits, number, plural, scaled
 
 HEADINGS = ("operation", "tuples", "from", "to", "before", "after", "ratio", "95 % interval",
             "verdict")  # fmt: skip
@@ -40,12 +40,7 @@ def row(step: Step) -> tuple[str, ...]:
     if step.pair is None:
         return (*what, *ends, "", "", "", "", f"not compared: {step.reason}")
     pair = step.pair
-    above = more_than(pair)
-    figures = (
-        duration(pair.a_ns.value),
-        above + duration(pair.b_ns.value),
-        above + digits(pair.ratio.value),
-    )
+    figures = (*times(pair), bounding(pair) + digits(pair.ratio.value))
     return (*what, *ends, *figures, bounds(pair.ratio), pair.verdict)
 
 
@@ -82,7 +77,7 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
             where = f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
         yield (
             f"{step.operation} ({_scale(step)}) is {step.verdict} {where}:"
-            f" {more_than(pair)}{digits(pair.ratio.value)} times that of {release(step.before)}"
+            f" {bounding(pair)}{digits(pair.ratio.value)} times that of {release(step.before)}"
             f" (95 % interval {bounds(pair.ratio)})"
         )
     if not changed:

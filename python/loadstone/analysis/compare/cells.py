@@ -4,8 +4,9 @@ verdict.
 Like cells have the same operation and text, scale, temperature as proved, and expected answers;
 both were measured, right and within the limits. Equal repetitions have the same ordinal and
 variation. Within a record they were measured in the same round, so that pairing cancels drift and
-differences between variations; between two records it cancels only the latter. What was measured in
-A and ended at the time limit in B is a pair, too, where the limit lies beyond all of A.
+differences between variations; between two records it cancels only the latter. What was measured on
+one side and ended at the time limit on the other is a pair, too, where the limit lies beyond all of
+the side that was measured.
 """
 
 from collections.abc import Mapping
@@ -39,8 +40,9 @@ Place = tuple[str, int, str]
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two like cells. `ratio` is B over A, of `pairs` equal repetitions; `a_ns` and `b_ns` are
-    medians of the elapsed time over all `samples` whose variation both sides ran. `bounded`: B's
-    statement was ended, and B's time and the ratio are only known to be larger."""
+    medians of the elapsed time over all `samples` whose variation both sides ran. `ended`: the side
+    whose statement was ended, if one was, so that its time is only known to be larger, and the
+    ratio to be larger, where that is B, or smaller."""
 
     operation: str
     rows: int
@@ -51,7 +53,7 @@ class Pair:
     ratio: Estimate
     verdict: str
     pairs: int
-    bounded: bool = False
+    ended: str = ""
 
     @property
     def has_interval(self) -> bool:
@@ -62,7 +64,7 @@ class Pair:
     def shown_ratio(self) -> float:
         """B over A of pairs. Below six pairs that ratio may contradict the medians beside it: then
         it is their quotient."""
-        if self.has_interval or self.bounded:
+        if self.has_interval or self.ended:
             return self.ratio.value
         return self.b_ns.value / max(self.a_ns.value, 1.0)
 
@@ -118,8 +120,10 @@ def pair_cells(
             continue
         a, b = results_a.get(place), results_b.get(place)
         other = refused or _other_text(match, place)
-        if not other and a is not None and b is not None and not beyond(match.a.run, a):
-            ended = _ended(a, b, speeds, match.b.run, threshold)
+        if not other and a is not None and b is not None:
+            ended = _slower(match, a, b, speeds, threshold) or _faster(
+                match, a, b, speeds, threshold
+            )
             if ended is not None:
                 pairs.append(ended)
                 continue
@@ -145,21 +149,37 @@ def pair_cells(
     return tuple(pairs), tuple(unlike)
 
 
-def _ended(
-    a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], of_b: Run, threshold: float
+def _slower(
+    match: Match, a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], threshold: float
 ) -> Pair | None:
     """The pair of a cell that B's time limit ended, where that is certainly slower; else None."""
-    least = bounded_ratio(a, b, speeds, of_b)
+    least = None if beyond(match.a.run, a) else bounded_ratio(a, b, speeds, match.b.run)
     if least is None or judge(Estimate(least.value, least.low, inf), threshold) != SLOWER:
         return None
     shown = _pair(a, a, (speeds[0], speeds[0]), least, SLOWER)
     limit = float(b.longer_than_ns or 0)
     return replace(
-        shown,
-        samples=(len(a.samples), 0),
-        b_ns=Estimate(limit, limit),
-        pairs=0,
-        bounded=True,
+        shown, samples=(len(a.samples), 0), b_ns=Estimate(limit, limit), pairs=0, ended="B"
+    )
+
+
+def _faster(
+    match: Match, a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], threshold: float
+) -> Pair | None:
+    """The pair of a cell that A's time limit ended and that B has in order, where that is certainly
+    faster: the same with the sides exchanged; else None."""
+    other = Match(match.b, match.a)
+    found = _slower(other, b, a, (speeds[1], speeds[0]), threshold)
+    if found is None or not found.ratio.low:
+        return None
+    return replace(
+        found,
+        samples=(0, found.samples[0]),
+        a_ns=found.b_ns,
+        b_ns=found.a_ns,
+        ratio=Estimate(1 / found.ratio.value, None, 1 / found.ratio.low),
+        verdict=FASTER,
+        ended="A",
     )
 
 

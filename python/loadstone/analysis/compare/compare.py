@@ -66,7 +66,7 @@ class Comparison:
         no regression only if no interval allows one."""
         if self.counts[SLOWER]:
             return REGRESSION
-        if not any(pair.ratio.low is not None for pair in self.pairs):
+        if all(pair.ratio.low is None and pair.ratio.high is None for pair in self.pairs):
             return NOTHING_COMPARED
         if any(cell.owed for cell in self.unlike):
             return INVALID

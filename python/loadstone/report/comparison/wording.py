@@ -45,21 +45,28 @@ def cells(pair: Pair) -> tuple[str, ...]:
         pair.operation,
         number(pair.rows),
         pair.temperature,
-        duration(pair.a_ns.value),
-        more_than(pair) + duration(pair.b_ns.value),
-        more_than(pair) + digits(pair.shown_ratio),
+        *times(pair),
+        bounding(pair) + digits(pair.shown_ratio),
         bounds(pair.ratio),
         pair.verdict,
     )
 
 
-def more_than(pair: Pair) -> str:
-    """The sign before B's time, and before the ratio, where only a lower bound is known."""
-    return "> " if pair.bounded else ""
+def times(pair: Pair) -> tuple[str, str]:
+    """The times of A and B; of the side that was ended its lower bound."""
+    of_a, of_b = duration(pair.a_ns.value), duration(pair.b_ns.value)
+    return ("> " if pair.ended == "A" else "") + of_a, ("> " if pair.ended == "B" else "") + of_b
+
+
+def bounding(pair: Pair) -> str:
+    """The sign before a ratio of which only a bound is known."""
+    return {"A": "< ", "B": "> "}.get(pair.ended, "")
 
 
 def bounds(ratio: Estimate) -> str:
-    """A ratio's interval, its lower bound alone, or why there is none."""
+    """A ratio's interval, its only bound, or why there is none."""
+    if ratio.high is not None and ratio.low is None:
+        return f"< {digits(ratio.high)}"
     if ratio.low is not None and ratio.high is None:
         return f"> {digits(ratio.low)}"
     if ratio.low is None or ratio.high is None:
