@@ -1,6 +1,7 @@
 """The time that is announced: one owner for a benchmark alone and for several, and every part of a
 run is in it."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from loadstone.clients.rust.embedded import SqliteClient
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.engines.system import SYNC_S
+from loadstone.plan.ramp import STEPS
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
+from loadstone.run.load_levels import _without_times, load_levels
 from loadstone.run.planned import Planned, announced, describe, plan_from
 
 CHOICES = {
@@ -122,6 +125,28 @@ def test_a_resumed_run_takes_no_longer_than_its_missing_cells() -> None:
     whole = planned(temperature=("warm", "cold"))
     warm = [cell for cell in whole.plan.cells if cell.temperature == "warm"]
     assert duration.START_S < whole.seconds(warm) < whole.seconds()
+
+
+@pytest.mark.parametrize("loops", [{}, {"ramp": "100..1000"}])
+def test_nor_than_its_missing_loops_and_budgets(loops: dict[str, Any], tmp_path) -> None:
+    asked = ("select-one-clustered-client",)
+    whole = planned(users=(2, 4), operations=asked, loop_s=30.0, budget=True, **loops)
+    levels = load_levels(whole.plan, whole.benchmark)
+    recorded = [
+        _without_times(level, model, "failed", "") for level in levels for model in level.models
+    ]
+    assert len(recorded) == 4
+    opens_s = 30.0 * (STEPS if loops else 1)
+    left_s = [whole.seconds(None, recorded[:count]) for count in range(5)]
+    assert [a - b for a, b in pairwise(left_s)] == pytest.approx([30.0, opens_s] * 2)
+    cells = whole.plan.cells
+    assert whole.seconds(cells) - whole.seconds(()) > duration.BUDGET_S
+    last = announced(whole, tmp_path, (), recorded)
+    assert "about 10 s; the record" in last
+    by_statement = {(cell.operation, cell.variant): 0.1 for cell in cells}
+    assert whole.seconds_left(cells, by_statement) - whole.seconds_left(
+        cells, by_statement, recorded
+    ) == pytest.approx(2 * (30.0 + opens_s))
 
 
 def test_gaps_and_the_null_engine_take_next_to_nothing() -> None:

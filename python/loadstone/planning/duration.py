@@ -16,10 +16,9 @@ from types import MappingProxyType
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
 from loadstone.plan.plan import Cell, Plan
-from loadstone.plan.ramp import STEPS
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
-from loadstone.planning.planner import NULL_ENGINE, shared_operations
+from loadstone.planning.planner import NULL_ENGINE
 from loadstone.statistics.stopping import REPEAT_BLOCK
 
 START_S = 6.0
@@ -66,9 +65,11 @@ def seconds_estimated(
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell] | None = None,
     paces: Mapping[str, Pace] | None = None,
+    *,
+    loops: int,
 ) -> float:
-    """A rough estimate for these cells, or all; `engines`, and the `paces` of those that are not
-    the usual one, by variant."""
+    """A rough estimate for these cells, or all, and so many loops of users; `engines`, and the
+    `paces` of those that are not the usual one, by variant."""
     if plan.study is not None:
         return STUDY_S + sum(rows * STUDY_TUPLE_S for rows in plan.rows) + plan.within_s
     own = [cell for cell in (plan.cells if cells is None else cells) if not cell.gap]
@@ -83,8 +84,8 @@ def seconds_estimated(
             _loading_s(plan, benchmark, operations, engines, own),
             _samples_s(plan, benchmark, operations, engines, own, paces or {}),
             _repeated_s(plan, own),
-            _loops_s(plan, benchmark),
-            budget_seconds(plan),
+            loops * plan.loop_s,
+            budget_seconds(plan, own),
         )
     )
 
@@ -95,9 +96,11 @@ def seconds_left(
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell],
     executed: Executed,
+    *,
+    loops: int,
 ) -> float:
-    """A rough estimate for these cells of a user's workload from where each statement was executed
-    once; those that are not in `executed` are not measured."""
+    """A rough estimate for these cells of a user's workload, and so many loops, from where each
+    statement was executed once; those that are not in `executed` are not measured."""
     own = [cell for cell in cells if (cell.operation, cell.variant) in executed]
     operations = {
         (rows, item.name): item
@@ -108,16 +111,17 @@ def seconds_left(
         (
             _samples_s(plan, benchmark, operations, engines, own, {}, executed),
             max(_repeated_s(plan, own), _pass_s(plan, own, executed)),
-            _loops_s(plan, benchmark),
-            budget_seconds(plan),
+            loops * plan.loop_s,
+            budget_seconds(plan, own),
         )
     )
 
 
-def budget_seconds(plan: Plan) -> float:
-    """A rough estimate of the part of it that its time budgets take."""
-    cells = (not cell.gap and has_budget(plan, cell) for cell in plan.cells)
-    return BUDGET_S * sum(cells) if plan.budget else 0.0
+def budget_seconds(plan: Plan, cells: Sequence[Cell] | None = None) -> float:
+    """A rough estimate of the part that the time budgets of these cells, or all, take."""
+    those = plan.cells if cells is None else cells
+    taken = (not cell.gap and has_budget(plan, cell) for cell in those)
+    return BUDGET_S * sum(taken) if plan.budget else 0.0
 
 
 def has_budget(plan: Plan, cell: Cell) -> bool:
@@ -187,25 +191,6 @@ def _warm_ups(plan: Plan, operation: Operation, cell: Cell) -> int:
     if cell.temperature != "warm":
         return 0
     return plan.warm_up * (len(operation.warming) or cell.samples)
-
-
-def _loops_s(plan: Plan, benchmark: Benchmark) -> float:
-    """A closed loop and an open one of each operation that users can share, for each number of
-    users; and one of readers and writers."""
-    if not plan.users:
-        return 0.0
-    loops = 0
-    for rows in plan.rows:
-        shared = shared_operations(plan, benchmark, rows)
-        asked = {
-            (cell.operation, cell.variant)
-            for cell in plan.cells
-            if cell.rows == rows and cell.operation in shared and not is_aa_control(cell.variant)
-        }
-        mixed = len({variant for _, variant in asked}) if plan.writers else 0
-        open_loops = STEPS if plan.ramp else 1
-        loops += (1 + open_loops) * len(asked) + mixed
-    return loops * len(plan.users) * plan.loop_s
 
 
 def _pass_s(plan: Plan, cells: Sequence[Cell], executed: Executed) -> float:

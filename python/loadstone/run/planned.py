@@ -30,6 +30,8 @@ from loadstone.planning.duration import (
 )
 from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.study import study_of
+from loadstone.record.users import UsersPoint
+from loadstone.run.load_levels import loops_left
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN
 from loadstone.text.numbers import listing, plural
 from loadstone.workload.known import is_known
@@ -61,22 +63,30 @@ class Planned:
     benchmark: Benchmark
     variants: Variants
 
-    def seconds(self, cells: Sequence[Cell] | None = None) -> float:
-        """About how long it takes, or these of its cells."""
+    def seconds(
+        self, cells: Sequence[Cell] | None = None, recorded: Sequence[UsersPoint] = ()
+    ) -> float:
+        """About how long it takes, or these of its cells, without the loops that are `recorded`."""
         engines = {name: engine for name, (_, engine) in self.variants.items()}
         paces = {
             name: Pace(engine.pace(variant), engine.commit_s(variant))
             for name, (variant, engine) in self.variants.items()
         }
-        return seconds_estimated(self.plan, self.benchmark, engines, cells, paces)
+        loops = loops_left(self.plan, self.benchmark, recorded)
+        return seconds_estimated(self.plan, self.benchmark, engines, cells, paces, loops=loops)
 
     def seconds_left(
-        self, cells: Sequence[Cell], executed: Mapping[tuple[str, str], float]
+        self,
+        cells: Sequence[Cell],
+        executed: Mapping[tuple[str, str], float],
+        recorded: Sequence[UsersPoint] = (),
     ) -> float:
         """About how long these cells of a user's workload take, each of whose statements was
-        executed once: in so many s, by statement and variant."""
+        executed once: in so many s, by statement and variant. Loops that are `recorded` take
+        none."""
         engines = {name: engine for name, (_, engine) in self.variants.items()}
-        return seconds_left(self.plan, self.benchmark, engines, cells, executed)
+        loops = loops_left(self.plan, self.benchmark, recorded)
+        return seconds_left(self.plan, self.benchmark, engines, cells, executed, loops=loops)
 
     @property
     def is_open(self) -> bool:
@@ -333,8 +343,14 @@ def announced_all(chapters: Sequence[Planned], path: Path) -> str:
     return f"{names}, one after the other, about {lapse_s:.0f} s in all; the record: {path}"
 
 
-def announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = None) -> str:
-    """Say what is about to happen, before it does; `pending`: of a plan that is resumed."""
+def announced(
+    planned: Planned,
+    path: Path,
+    pending: Sequence[Cell] | None = None,
+    recorded: Sequence[UsersPoint] = (),
+) -> str:
+    """Say what is about to happen, before it does; `pending` cells, and loops that are `recorded`:
+    of a plan that is resumed."""
     plan = planned.plan
     named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
     cells = plural(sum(not cell.gap for cell in plan.cells), "cell")
@@ -342,8 +358,8 @@ def announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = Non
     if plan.study is not None:
         switches = plural(len(plan.study.switches), "switch", "switches")
         about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
-    lapse_s = max(round(planned.seconds(pending), -1), 10)
-    budget_s = budget_seconds(plan)
+    lapse_s = max(round(planned.seconds(pending, recorded), -1), 10)
+    budget_s = budget_seconds(plan, pending)
     budget_s = round(budget_s, -1) or round(budget_s)
     of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
     if planned.is_open:

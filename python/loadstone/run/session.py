@@ -31,6 +31,7 @@ from loadstone.plan.variant import engine_of, is_aa_control
 from loadstone.planning.planner import NULL_ENGINE, check_plan
 from loadstone.record import Recorder, Run, read_chapters
 from loadstone.record.model import LEFT_BEHIND, NOT_MEASURED, Event
+from loadstone.record.users import UsersPoint
 from loadstone.record.writer import RUNS, Chapter, begin, now, refuse_existing
 from loadstone.report.terminal import print_summary
 from loadstone.report.terminal_progress import Progress
@@ -65,6 +66,11 @@ class Due:
     """Its part of the record, where it is resumed."""
     begun: bool = True
     """Whether the record exists before it is measured."""
+
+    @property
+    def users(self) -> Sequence[UsersPoint]:
+        """The loops that the record holds."""
+        return self.earlier.users if self.earlier is not None else ()
 
 
 @dataclass(slots=True)
@@ -196,7 +202,7 @@ def _measure_each(
     whole = Ended()
     for one in due:
         if several or one.earlier is None:
-            say(announced(one.planned, path, one.cells if one.earlier else None))
+            say(announced(one.planned, path, one.cells if one.earlier else None, one.users))
         ended = _measure(one, claim, interrupts, several=several)
         whole.left += ended.left
         whole.error = whole.error or ended.error
@@ -220,7 +226,7 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
     listener = _listener(due, progress)
     runner = Runner(
         planned.plan, due.cells, planned.benchmark, planned.variants, claim, listener,
-        earlier.users if earlier else (), disturbed,
+        due.users, disturbed,
         overdue_statements(earlier) if earlier else {},
     )  # fmt: skip
     start_ns = clock_ns()
@@ -268,7 +274,7 @@ def _listener(due: Due, progress: Progress) -> ProgressListener:
         listener.on_effects = progress.on_effects
     elif due.planned.is_open:
         listener.on_executed = lambda executed: progress.on_expected(
-            due.planned.seconds_left(due.cells, executed)
+            due.planned.seconds_left(due.cells, executed, due.users)
         )
     return listener
 
