@@ -3,7 +3,7 @@
 import pytest
 
 from loadstone.errors import InputError, UnsupportedError
-from loadstone.workload import script, sql, sql_for_engine
+from loadstone.workload import reading, script, sql, sql_for_engine
 
 
 def order(text: str) -> tuple[tuple[int, ...], bool]:
@@ -182,6 +182,40 @@ def test_a_translation_writes_capitals_as_the_file_has_them() -> None:
 def test_a_statement_without_a_translation_is_a_gap() -> None:
     with pytest.raises(UnsupportedError, match="no translation"):
         given("SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2))", "duckdb", "mysql", t="t")
+
+
+def test_a_text_that_names_no_dialect_is_not_translated_in_silence() -> None:
+    text = "SELECT a DIV 2 AS x FROM t"
+    for dialect in ("sqlite", "duckdb"):
+        found = sql_for_engine.for_engine(text, "", dialect, {"t": "t"}, ["a"], "")
+        assert found.text == text
+    with pytest.raises(UnsupportedError, match="names no dialect, so it is not translated") as gap:
+        sql_for_engine.for_engine(text, "", "postgres", {"t": "t"}, ["a"], "")
+    assert "cannot be read" in gap.value.message
+    named = sql_for_engine.for_engine(text, "duckdb", "postgres", {"t": "t"}, ["a"], "")
+    assert "DIV(a, 2)" in named.text
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "stated"),
+    [
+        (
+            "SELECT 'a' ~ 'b' AS x",
+            {"duckdb", "postgres"},
+            "to duckdb and postgresql, and translated from duckdb",
+        ),
+        ("SELECT 1 AS `a`", {"sqlite"}, "to sqlite, and translated from sqlite"),
+        ("SELECT 1 AS a", set(), ""),
+    ],
+)
+def test_a_statement_alone_is_written_as_each_engine_reads_it(text, own, stated, capsys) -> None:
+    (statement,) = reading.of_one(text, (), may_stand=True).statements
+    as_written = {statement.dialect, *(one.dialect for one in statement.own)} - {""}
+    assert as_written == own
+    for dialect in own:
+        assert statement.texts_for(dialect) == (dialect, (text,))
+    said = capsys.readouterr().err
+    assert stated in said and bool(said) is bool(stated)
 
 
 def test_the_dialect_of_a_text_is_found() -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from loadstone.diagnostics import say
 from loadstone.errors import InputError
 from loadstone.plan.workload import (
     COPY_SUFFIX,
@@ -20,6 +21,7 @@ from loadstone.plan.workload import (
 )
 from loadstone.quel.dialect import is_quel
 from loadstone.text.files import read_text, read_toml
+from loadstone.text.numbers import listing
 from loadstone.text.shape import shaped
 from loadstone.workload import data, mixes, quel, script, sql
 from loadstone.workload import pgbench as pgbench_scripts
@@ -32,6 +34,7 @@ from loadstone.workload.parameters import (
     start_of,
     with_values,
 )
+from loadstone.workload.sql_for_engine import STANDARD_QUOTES
 
 FILE = "workload.toml"
 ONE = "query"
@@ -126,14 +129,34 @@ def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) 
     tree = sql.parsed(text, dialect, "--sql")
     order, unchecked = sql.order_of(tree)
     statement = WorkloadStatement(
-        ONE, title, dialect, (text,), order=order, order_unchecked=unchecked,
-        changes=sql.changed_by(tree),
+        ONE, title, dialect, (text,), _as_written(text, dialect), order=order,
+        order_unchecked=unchecked, changes=sql.changed_by(tree),
     )  # fmt: skip
     # One that names no table, too: a function of the user's may write.
     stands = may_stand and not tables
     workload = Workload(title, "", tables, (statement,), stands)
     check(workload, "--sql")
     return workload
+
+
+def _as_written(text: str, dialect: str) -> tuple[OwnText, ...]:
+    """The text of `--sql` for each engine that reads it by its own rules, where not all do: nobody
+    named a dialect from which it would be translated for those. Who gets what is said."""
+    if dialect == sql.GENERIC:
+        return ()
+    own = tuple(
+        OwnText(name, (text,))
+        for name in sorted(STANDARD_QUOTES - {dialect})
+        if sql.is_read_as(text, name)
+    )
+    names = [
+        each.replace("postgres", "postgresql") for each in (dialect, *(o.dialect for o in own))
+    ]
+    say(
+        "loadstone: --sql has a form that not all dialects have: it is sent as it is written to"
+        f" {listing(names)}, and translated from {names[0]} for any other engine"
+    )
+    return own
 
 
 def _stated(found: dict[str, Any], file: Path) -> WorkloadToml:

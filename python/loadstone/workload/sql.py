@@ -33,13 +33,19 @@ def dialect_named(name: str, where: str) -> str:
 def dialect_of(text: str, where: str) -> str:
     """The first dialect in which a text can be read. Raises `InputError` where it is in none."""
     for name in dict.fromkeys(DIALECTS.values()):
-        try:
-            parsed(text, name, where)
-        except InputError:
-            continue
-        return name
+        if is_read_as(text, name):
+            return name
     parsed(text, GENERIC, where)
     return GENERIC
+
+
+def is_read_as(text: str, dialect: str) -> bool:
+    """Whether a text can be read in a dialect."""
+    try:
+        parsed(text, dialect, "the statement")
+    except InputError:
+        return False
+    return True
 
 
 def parsed(text: str, dialect: str, where: str) -> Tree:

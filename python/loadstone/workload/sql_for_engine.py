@@ -2,7 +2,8 @@
 
 A text in the dialect of its engine goes to the engine as it is written, but for the names of tables
 where those of the engine are others; so does a text that names no dialect, where the engine quotes
-names as the standard does. Any other text is translated by sqlglot.
+names as the standard does: what has no form there is a gap. Any other text is translated by
+sqlglot.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ from loadstone.workload.sql import (
     pieces,
 )
 
-_STANDARD_QUOTES = frozenset({"sqlite", "duckdb", "postgres"})
+STANDARD_QUOTES = frozenset({"sqlite", "duckdb", "postgres"})
 """Dialects in which "x" is a name and || joins strings. A text that names no dialect means to each
 of them what it means there: a translation would write what its user did not (`NULLS FIRST`, by
 which PostgreSQL uses no index for an order; a cast, by which integers divide as floats do)."""
@@ -62,12 +63,17 @@ def for_engine(
 
 
 def _read(text: str, written_in: str, dialect: str) -> tuple[str, Tree]:
-    """The dialect that a text is written in, seen from an engine's, and its tree."""
-    if written_in == GENERIC and dialect in _STANDARD_QUOTES:
+    """The dialect that a text is written in, seen from an engine's, and its tree. Raises
+    `UnsupportedError` where it names none, and this is not read as the engine has it."""
+    if written_in == GENERIC and dialect in STANDARD_QUOTES:
         try:
             return dialect, parsed(text, dialect, "the statement")
-        except InputError:
-            pass  # a form that others have: there may be a translation
+        except InputError as error:
+            raise UnsupportedError(
+                f"it names no dialect, so it is not translated to {dialect}, where"
+                f" {error.message.replace('the statement', 'it', 1)}",
+                hint='name the dialect that it is written in: dialect = "duckdb"',
+            ) from error
     return written_in, parsed(text, written_in, "the statement")
 
 
