@@ -17,8 +17,8 @@ from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
 
 CLIENTS = ("memory", "sqlite", "lmdb", "lode", "duckdb", "postgresql", "zodb", "ladybug")
-SLOW = ("duckdb", "mariadb", "postgresql", "ladybug")
-SLOW_CLIENTS = (*SLOW, "zodb", "lode", "sqlite", "lmdb")
+SLOW = ("duckdb", "mariadb", "postgresql", "ladybug", "zodb")
+SLOW_CLIENTS = (*SLOW, "lode", "sqlite", "lmdb")
 DRAWS, DRAWS_SLOW = 120, 12
 SPREAD = 64
 """Of a number beside its minimum and its default: so many times the minimum at most."""
