@@ -58,7 +58,9 @@ OF_MARIADB = (
     "EXPLAIN SELECT writes()", "SELECT NEXTVAL(ticket)", "SELECT 1; DELETE FROM customers",
     "SELECT id FROM customers INTO OUTFILE '/tmp/never'", "GRANT ALL ON app.* TO bob@localhost",
     "SELECT * FROM (SELECT writes()) x", "WITH x AS (SELECT writes() AS n) SELECT n FROM x",
-    "PREPARE p FROM 'DELETE FROM customers'", "EXECUTE p",
+    "PREPARE p FROM 'DELETE FROM customers'", "EXECUTE p", "SELECT exports()", "SELECT n FROM deep",
+    'SELECT app . /* a */ "Exports" -- a\n ()', "SELECT * FROM (SELECT id, `exports`() FROM"
+    " customers) AS x", "SELECT * FROM app.exported", "EXPLAIN SELECT exports()",
 )  # fmt: skip
 
 WITHOUT_EFFECT = (
@@ -162,11 +164,20 @@ def of_mariadb(place: Path) -> Iterator[Theirs]:
             " DELETE FROM customers; RETURN 1; END",
             "CREATE PROCEDURE sneaks() MODIFIES SQL DATA BEGIN COMMIT;"
             " SET SESSION TRANSACTION READ WRITE; DELETE FROM customers; COMMIT; END",
+            f"CREATE FUNCTION exports() RETURNS int BEGIN SELECT 1 INTO OUTFILE '{place}/never';"
+            " RETURN 1; END",
+            "CREATE FUNCTION counts() RETURNS int READS SQL DATA"
+            " RETURN (SELECT count(*) FROM customers)",
+            "CREATE VIEW exported AS SELECT exports() AS n",
+            "CREATE VIEW deep AS SELECT * FROM exported",
+            "GRANT FILE ON *.* TO alice@localhost", "GRANT SHOW VIEW, EXECUTE ON app.* TO"
+            " alice@localhost",
         )  # fmt: skip
         before = server.fingerprint()
         (kind,) = MARIADB
         yield Theirs(_engine(kind, server.url(), place), OF_MARIADB, server)
         assert server.fingerprint() == before
+        assert not (place / "never").exists()
 
 
 def _digest(path: Path) -> str:
@@ -208,6 +219,22 @@ def test_its_tables_are_read_and_every_write_is_refused(theirs: Theirs) -> None:
         assert text in WITHOUT_EFFECT, text
         assert engine.terms()[TABLES] == READ_ONLY
     assert theirs.rows() == before
+
+
+def test_a_stored_function_that_is_declared_to_read_is_called(tmp_path: Path) -> None:
+    made = of_mariadb(tmp_path)
+    engine = next(made).engine
+    engine.start()
+    try:
+        assert engine.fetch("SELECT counts() AS n, count(*) AS exports FROM customers") == [(2, 2)]
+        for text in ("SELECT exports()", "SELECT n FROM deep"):
+            with pytest.raises(EngineError, match="exports, which may write: it is declared") as no:
+                engine.admit(text, changes=False)
+            assert "READS SQL DATA" in no.value.hint
+    finally:
+        engine.stop()
+        with pytest.raises(StopIteration):
+            next(made)
 
 
 def test_it_is_stopped_started_settled_and_removed_without_a_trace(theirs: Theirs) -> None:

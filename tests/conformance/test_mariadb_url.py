@@ -288,8 +288,9 @@ def test_a_query_of_the_users_cannot_write_where_our_tables_are(
 ) -> None:
     server.asked(
         "SET GLOBAL log_bin_trust_function_creators = ON",
-        "CREATE FUNCTION app.writes() RETURNS int MODIFIES SQL DATA BEGIN"
+        "CREATE FUNCTION app.writes() RETURNS int READS SQL DATA BEGIN"
         " DELETE FROM app.customers; RETURN 1; END",
+        "CREATE FUNCTION app.unsaid() RETURNS int RETURN 1",
     )
     try:
         engine = connect()
@@ -298,10 +299,14 @@ def test_a_query_of_the_users_cannot_write_where_our_tables_are(
         engine.load(table(), stream(rows()))
         with pytest.raises(EngineError, match="READ ONLY"):
             engine.fetch("SELECT app.writes()")
+        with pytest.raises(EngineError, match="unsaid, which may write"):
+            engine.fetch("SELECT app.unsaid()")
+        with pytest.raises(EngineError, match="unsaid, which may write"):
+            engine.run("DELETE FROM t WHERE app.unsaid() = 1")
         assert engine.run("DELETE FROM t") == len(rows())
         assert server.asked("SELECT COUNT(*) FROM app.customers") == [(1000,)]
     finally:
-        server.asked("DROP FUNCTION app.writes")
+        server.asked("DROP FUNCTION app.writes", "DROP FUNCTION app.unsaid")
 
 
 def test_a_worker_that_is_killed_leaves_what_clean_finds(

@@ -19,7 +19,7 @@ from loadstone.quel.translate import translate
 
 pytest.importorskip("pymysql", reason="MariaDB's driver is not installed")
 
-from loadstone.engines.mariadb import loading, own_settings, plans, switches
+from loadstone.engines.mariadb import calls, loading, own_settings, plans, switches
 from loadstone.engines.mariadb.address import private_address, user_address
 from loadstone.engines.mariadb.engine import MariadbEngine
 from loadstone.engines.mariadb.programs import VARIABLE, installed
@@ -321,3 +321,39 @@ def test_a_server_that_hangs_up_is_an_error(tmp_path: Path) -> None:
 
 def test_it_is_an_engine_of_the_registry() -> None:
     assert "mariadb" in registry.engine_names()
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("SELECT f(1), a FROM t", {"f"}),
+        ("SELECT f /* a */ (1), g -- b\n(), h # c\n(2)", {"f", "g", "h"}),
+        ('SELECT `f``x` (1), "g""y"(2), db . h(3)', {"f`x", 'g"y', "h"}),
+        ("SELECT 'f(1)', '\\'f(', 'it''s f(', f AS `f` FROM t WHERE a IN (1)", {"IN"}),
+        ("SELECT a--1, ärger(2)", {"ärger"}),
+    ],
+)
+def test_the_functions_that_a_text_calls_are_asked_of_the_catalog(text: str, called: set) -> None:
+    asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def ask(query: str, *values: str) -> list[tuple[str, ...]]:
+        asked.append((query, values))
+        assert query.count("%s") == len(values)
+        return []
+
+    calls.check(ask, text)
+    names = set(calls._named(text)[1])
+    assert set(calls._named(text)[0]) == called <= names
+    assert all(set(values) <= names for _, values in asked)
+
+
+def test_a_comment_that_the_server_executes_is_refused() -> None:
+    for text in ("SELECT 1 /*! , f(1) */", "SELECT /*M!100100 f(1) */ 1"):
+        with pytest.raises(EngineError, match="which the server executes"):
+            calls.check(lambda *_: [], text)
+    calls.check(lambda *_: [], "SELECT '/*! a */' AS a /* b */")
+
+
+def test_statements_that_differ_in_literals_are_seen_once() -> None:
+    assert calls.shape("SELECT f(1, 'a')  -- b") == calls.shape("SELECT f(22, 'it''s')")
+    assert calls.shape("SELECT f(1)") != calls.shape("SELECT g(1)") != calls.shape("SELECT g(a)")

@@ -285,6 +285,12 @@ class MariadbEngine(MariadbSystem, Engine):
         with self._errors():
             yield from self._open().streamed(statement)
 
+    def admit(self, statement: str, *, changes: bool) -> None:
+        """By the server's catalog, on a server of the user's."""
+        del changes
+        with self._errors():
+            self._open().admit(statement)
+
     def interrupt(self) -> None:
         """KILL QUERY, in a session of its own."""
         session = self._session

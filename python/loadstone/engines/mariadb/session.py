@@ -12,6 +12,7 @@ import pymysql
 from pymysql.constants import CLIENT, CR
 from pymysql.cursors import SSCursor
 
+from loadstone.engines.mariadb import calls
 from loadstone.engines.mariadb.address import CONNECT_S_MAX, Address
 from loadstone.engines.mariadb.server import COLLATION
 from loadstone.errors import EngineError
@@ -35,6 +36,9 @@ _QUERY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A procedure, which CALL begins, can end the transaction that only reads and begin another."""
+
+ADMITTED_MAX = 10_000
+"""Statements that are kept as seen: a workload has a thousand variations, its users more."""
 
 Row = tuple[Any, ...]
 
@@ -71,6 +75,8 @@ class Session:
         """Whether that holds of queries alone, outside of a transaction of ours."""
         self.takes_back = False
         """Whether a transaction of ours is open."""
+        self._admitted: set[str | tuple[str, ...]] = set()
+        """Statements, and their shapes, that were seen: in the clock no text is taken apart."""
         self._connection = pymysql.Connection(
             **address.parameters,
             charset="utf8mb4",
@@ -146,9 +152,22 @@ class Session:
         with self._guarded(query, query=True):
             return self.ask(f"EXPLAIN {query}")
 
+    def admit(self, statement: str) -> None:
+        """See that a statement of the user's, on a server of theirs, calls no stored function that
+        may write. Raises `EngineError`."""
+        if not (self.only_reads or self.queries_only_read) or statement in self._admitted:
+            return
+        shape = calls.shape(statement)
+        if shape not in self._admitted:
+            calls.check(self.ask, statement)
+            self._admitted.add(shape)
+        if len(self._admitted) < ADMITTED_MAX:
+            self._admitted.add(statement)
+
     @contextmanager
     def _guarded(self, statement: str, *, query: bool = False) -> Iterator[None]:
         """In a user's database, the transaction of what must not write: the server refuses."""
+        self.admit(statement)
         alone = query and self.queries_only_read and not self.takes_back
         if not (self.only_reads or alone):
             yield
