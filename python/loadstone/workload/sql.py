@@ -196,7 +196,7 @@ def complaint(error: SqlglotError) -> str:
 
 _NO_DATA = (
     "give it the table's file by --data; or name the database in which it stands, in each --on:"
-    " sqlite:///FILE, duckdb:///FILE, postgresql://…"
+    " sqlite:///FILE, duckdb:///FILE, postgresql://…, mariadb://…"
 )
 
 
