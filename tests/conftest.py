@@ -10,6 +10,7 @@ tests share what its fixtures make; those marked `machine` all run in the same p
 import random
 
 import hypothesis
+import postgresql_build
 import pytest
 
 SEED = 1983
@@ -38,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # hypothesis reads its own option after this
 def pytest_configure(config: pytest.Config) -> None:
+    postgresql_build.start_it()
     config.addinivalue_line("markers", "random: draws its cases by --seed")
     asked = config.getoption("--seed")
     config.seed = seed_of(asked)

@@ -39,6 +39,8 @@ MADE = (
     "CREATE FOREIGN TABLE far (a text) SERVER files OPTIONS (program 'touch {mark}')",
     "CREATE TABLE parent (a text)", "ALTER FOREIGN TABLE far INHERIT parent",
     "GRANT ALL ON ALL TABLES IN SCHEMA theirs TO alice",
+    # Before release 15 a database's first session sets that time, some time after it came.
+    "SELECT pg_stat_reset()",
     # As somebody's backup may have one.
     "SELECT pg_create_physical_replication_slot('mine')",
     "ALTER ROLE alice REPLICATION", "GRANT pg_execute_server_program TO alice",
@@ -102,6 +104,8 @@ def mark(server: UserServer) -> Path:
             owner.execute(text.replace("{mark}", str(mark)))
             if text.startswith("CREATE SCHEMA"):
                 owner.execute("SET search_path TO theirs")
+        while owner.execute(COUNTS).fetchall()[0][2] is None:
+            pass
     return mark
 
 
@@ -138,7 +142,10 @@ def test_what_may_write_is_refused_however_it_is_called(
 
 
 def test_what_only_reads_is_not(engine: PostgresqlEngine) -> None:
+    lacking = engine.instance.connection.info.server_version < 130_000
     for text in READS:
+        if lacking and "uuid" in text:
+            continue
         assert isinstance(engine.fetch(text), list), text
         assert engine.explain(text)
 

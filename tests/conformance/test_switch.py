@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from engine_kinds import ENGINES, MakeEngine
+from postgresql_build import RELEASE
 from samples import as_rows, rows, said, stream, table, trimmed
 from test_clients import loaded_client
 
@@ -33,6 +34,7 @@ MAY_LACK = {
     ("postgresql", "wal_compression", "lz4"),
     ("postgresql", "wal_compression", "zstd"),
     ("postgresql", "huge_pages", "on"),
+    *([("postgresql", "sort", "full")] if RELEASE < 13 else []),
 }
 """The switches that this machine, or this build of a server, may lack; then the switch says so, and
 nothing is lost."""

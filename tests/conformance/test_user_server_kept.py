@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from postgresql_build import RELEASE
 from samples import rows, stream, table
 from trapped_server import Connect, variant_at
 from user_server import UserServer, user_server
@@ -126,6 +127,8 @@ def test_a_function_of_the_same_role_is_kept_whatever_it_is_called(connect: Conn
 def test_objects_that_a_drop_would_take_along_are_kept_and_named(
     trapped: UserServer, connect: Connect, kind: str
 ) -> None:
+    if kind == "schema-publication" and RELEASE < 15:
+        pytest.skip("it cannot be made before release 15")
     make, undo = TAKEN_ALONG[kind]
     engine = connect(owner="taken")
     engine.start()
@@ -162,6 +165,19 @@ def test_a_living_run_keeps_its_schema_whichever_run_cleans(connect: Connect) ->
     assert not left.alive
     PostgresqlEngine.clear(engine.variant, left)
     assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def test_sessions_that_hold_a_schema_are_ended_and_gone(
+    trapped: UserServer, connect: Connect
+) -> None:
+    engine = connect(owner="ended")
+    engine.start()
+    PostgresqlEngine.end_sessions(engine.variant, "ended")
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert not left.alive
+    with trapped.owner() as connection:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice'"
+        assert connection.execute(query).fetchone() == (0,)
 
 
 def test_who_looks_at_a_schema_holds_it_no_longer(connect: Connect) -> None:

@@ -27,6 +27,8 @@ ACCOUNT = "loadstone"
 DATABASE = "loadstone"
 COLLATION = "utf8mb4_nopad_bin"
 """Texts compare by bytes, trailing blanks included."""
+COLLATION_OF_MYSQL = "utf8mb4_0900_bin"
+"""The same of MySQL, from 8.0.17 on."""
 
 _FOLDER = "mariadb"
 _SOCKET_NAME = "socket"
@@ -177,7 +179,7 @@ class PrivateServer:
             words = "; ".join(done.stderr.strip().splitlines()[-3:])
             raise EngineError(
                 f"mariadbd --bootstrap failed in {self.home}: {words}",
-                hint="a new server takes some 130 MB: is the disk full?",
+                hint="a new server takes some 130 MB",
             )
         draft.rename(self.data)
 

@@ -71,14 +71,15 @@ SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)
  ORDER BY 1
 """
 _END = """
-SELECT pg_catalog.pg_terminate_backend(pid, %s::pg_catalog.int8) FROM pg_catalog.pg_locks
+SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_locks
  WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_catalog.pg_backend_pid()
    AND classid = %s::pg_catalog.int8::pg_catalog.oid
    AND objid = %s::pg_catalog.int8::pg_catalog.oid
    AND database = (SELECT oid FROM pg_catalog.pg_database
                     WHERE datname = pg_catalog.current_database())
 """
-END_MS_MAX = 10_000
+END_S_MAX = 10.0
+_END_AGAIN_S = 0.01
 _LACKING = (
     psycopg.errors.UndefinedFunction,
     psycopg.errors.FeatureNotSupported,
@@ -187,7 +188,11 @@ class Schema(Space):
         """End all sessions that hold the schema, and wait until they are gone."""
         key = lock_key(self.name)
         with contextlib.suppress(*_LACKING):
-            connection.execute(_END, (END_MS_MAX, key >> 32, key & 0xFFFFFFFF))
+            # Before release 14 the server does not wait for their end itself.
+            for _ in range(round(END_S_MAX / _END_AGAIN_S)):
+                if not connection.execute(_END, (key >> 32, key & 0xFFFFFFFF)).fetchall():
+                    return
+                connection.execute("SELECT pg_catalog.pg_sleep(%s)", (_END_AGAIN_S,))
 
     def _make(self, connection: Connection) -> None:
         with connection.transaction():

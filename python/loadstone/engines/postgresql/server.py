@@ -192,7 +192,7 @@ class PrivateServer:
         # By TCP anybody on this machine could come: those need a password, and none is set yet.
         command += ["--auth-host=scram-sha-256"]
         # Nothing is in it yet that a crash of the machine could lose: the load syncs what counts.
-        command += ["--no-sync", "--locale=C", "--encoding=UTF8", "--no-instructions"]
+        command += ["--no-sync", "--locale=C", "--encoding=UTF8"]
         # In a session of its own, and reported to end: killed at once, its server would leave its
         # shared memory in the kernel, where nobody would find out whose it was.
         done = subprocess.run(
@@ -211,7 +211,7 @@ class PrivateServer:
             words = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
             raise EngineError(
                 f"initdb failed in {self.home}: {words}",
-                hint="a new server takes some 40 MB: is the disk full?",
+                hint="a new server takes some 40 MB",
             )
         if self._apart is not None:
             # Admit the machine at the other end of the cable, and nobody else.

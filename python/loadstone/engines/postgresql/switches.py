@@ -100,7 +100,21 @@ def value_of(tactic: str, settings: Mapping[str, str]) -> str:
     for value, wanted in values.items():
         if all(settings.get(name) == each for name, each in wanted.items()):
             return value
-    return settings.get(tactic, "unknown")
+    # Before release 15 there is one method, and no word for it.
+    earlier = {("wal_compression", "on"): "pglz"}
+    found = settings.get(tactic, "unknown")
+    return earlier.get((tactic, found), found)
+
+
+_BOOLEAN_UNTIL = 150_000
+"""The release from which `wal_compression` names a method: before, `on` is pglz."""
+
+
+def written(name: str, value: str, server_version: int) -> str:
+    """The value of a setting in the words of a release."""
+    if name == "wal_compression" and value == "pglz" and server_version < _BOOLEAN_UNTIL:
+        return "on"
+    return value
 
 
 NAMES = tuple(

@@ -101,7 +101,8 @@ def session_settings(
     gaps = {}
     for (tactic, name), value in switches.settings_of_session(tactics).items():
         try:
-            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+            said = switches.written(name, value, connection.info.server_version)
+            connection.execute("SELECT set_config(%s, %s, false)", (name, said))
         except _REFUSALS as error:
             named = tactic if tactic in asked else "durability"
             if named in asked and (named == tactic or tactic in switches.AS_DURABILITY):
@@ -163,6 +164,18 @@ def _fact(connection: Connection, query: str, schema: str) -> object:
     except (psycopg.errors.ProgrammingError, psycopg.errors.NotSupportedError):
         return None
     return row[0] if row else None
+
+
+def encryption(connection: Connection) -> str:
+    """The protocol by which a session is encrypted, or `none`."""
+    if not connection.pgconn.ssl_in_use:
+        return "none"
+    query = "SELECT version FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()"
+    try:
+        row = connection.execute(query).fetchone()
+    except (psycopg.errors.ProgrammingError, psycopg.errors.NotSupportedError):
+        row = None
+    return str(row[0]) if row and row[0] else "TLS"
 
 
 def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str]:
