@@ -1,4 +1,5 @@
-"""Somebody else's MariaDB server, for tests of what a run does in a user's database."""
+"""Somebody else's MariaDB server, for tests of what a run does in a user's database; or a server of
+MySQL itself, where LOADSTONE_TEST_MYSQLD names its program."""
 
 import shutil
 import tempfile
@@ -9,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pymysql
+from mysql_server import PROGRAM, MysqlServer
 from user_server import free_port
 
 from loadstone.engines.mariadb.programs import installed
@@ -21,7 +23,10 @@ PLACES = (
     ("information_schema.schemata", "schema_name, default_collation_name"),
     ("information_schema.user_privileges", "grantee, privilege_type"),
     ("information_schema.schema_privileges", "grantee, table_schema, privilege_type"),
-    ("information_schema.global_variables", "variable_name, variable_value"),
+    (
+        f"{'performance' if PROGRAM else 'information'}_schema.global_variables",
+        "variable_name, variable_value",
+    ),
     ("app.customers", "*"),
     ("loadstone_mine.t", "*"),
 )
@@ -34,7 +39,7 @@ class UserMariadb:
     """Somebody's database `app`, with tables, and an ordinary user `alice` with a password."""
 
     port: int
-    private: PrivateServer
+    private: PrivateServer | MysqlServer
 
     def url(self, secret: str | None = SECRET, database: str = "app", tail: str = "") -> str:
         password = f":{quote(secret, safe='')}" if secret else ""
@@ -61,21 +66,22 @@ class UserMariadb:
 
 
 @contextmanager
-def user_mariadb() -> Iterator[UserMariadb]:
+def user_mariadb(**options: str) -> Iterator[UserMariadb]:
     """A server with a password, tables of its own, and an account for us; gone at the end."""
     folder = Path(tempfile.mkdtemp(prefix="loadstone-test-"))
     port = free_port()
-    private = PrivateServer(folder, installed())
+    private = MysqlServer(folder) if PROGRAM else PrivateServer(folder, installed())
     user = UserMariadb(port, private)
-    launched(private, port)
+    launched(private, port, **options)
     try:
         made = f"CREATE USER alice@localhost IDENTIFIED BY '{SECRET}'"
         user.asked(
             "CREATE DATABASE app", "CREATE DATABASE loadstone_mine", made,
             "GRANT ALL ON app.* TO alice@localhost", GRANTED,
             "USE app",
-            "CREATE TABLE customers AS SELECT seq AS i, CONCAT('name ', seq) AS name"
-            " FROM seq_1_to_1000",
+            "CREATE TABLE customers AS WITH RECURSIVE s(i) AS"
+            " (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 1000)"
+            " SELECT i, CONCAT('name ', i) AS name FROM s",
             # Names that an engine with a loose notion of 'ours' would fall for.
             "CREATE TABLE loadstone_mine.t AS SELECT 1 AS i",
         )  # fmt: skip
@@ -85,8 +91,9 @@ def user_mariadb() -> Iterator[UserMariadb]:
         shutil.rmtree(folder)
 
 
-def launched(private: PrivateServer, port: int) -> None:
+def launched(private: PrivateServer | MysqlServer, port: int, **more: str) -> None:
     """Start the server, and wait until it answers."""
     options = {"port": str(port), "bind-address": "127.0.0.1", "sql-mode": "NO_ENGINE_SUBSTITUTION"}
-    private.launch({}, {**options, "innodb-flush-log-at-trx-commit": "2", "skip-log-bin": ""})
+    options |= {"innodb-flush-log-at-trx-commit": "2", "skip-log-bin": "", **more}
+    private.launch({}, options)
     started(private, keeps=False).close()

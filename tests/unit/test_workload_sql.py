@@ -182,6 +182,9 @@ def test_a_translation_writes_capitals_as_the_file_has_them() -> None:
 def test_a_statement_without_a_translation_is_a_gap() -> None:
     with pytest.raises(UnsupportedError, match="no translation"):
         given("SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2))", "duckdb", "mysql", t="t")
+    # Joined twice by UNION, a count would be two.
+    with pytest.raises(UnsupportedError, match="no FULL JOIN"):
+        given("SELECT count(*) FROM t FULL JOIN t AS u ON t.a = u.a", "postgres", "mysql", t="t")
 
 
 def test_a_text_that_names_no_dialect_is_not_translated_in_silence() -> None:

@@ -50,6 +50,9 @@ def for_engine(
     if written_in == dialect and same and not quoted:
         (written,) = pieces(text, written_in, "the statement")
         return Statement(kind, written, target=target)
+    if dialect == "mysql" and any(join.side == "FULL" for join in tree.find_all(exp.Join)):
+        # sqlglot joins it twice by UNION, of which an aggregate has two rows.
+        raise UnsupportedError(f"no translation of it to {dialect}: there is no FULL JOIN")
     _rename(tree, stored, schema)
     try:
         # Names of functions that sqlglot does not know stay as they are written: quoted, capitals

@@ -32,11 +32,20 @@ _HINTS: Mapping[int, str] = {
     ER.DBACCESS_DENIED_ERROR: _GRANT,
     ER.TABLEACCESS_DENIED_ERROR: _GRANT,
     ER.BAD_DB_ERROR: "name a database that exists, or none: mysql://USER@HOST:PORT/",
+    ER.UNKNOWN_COLLATION: "name a server of MariaDB, or of MySQL 8.0.17 or later",
     ER.HOST_NOT_PRIVILEGED: "ask the server's owner to admit this host (CREATE USER …@HOST)",
     CR.CR_CONN_HOST_ERROR: "start the server, or check host and port of the URL",
     CR.CR_CONNECTION_ERROR: "start the server, or check unix_socket in the URL",
     CR.CR_SERVER_LOST: "look into the server's log: it ended the session, or died",
 }
+
+_HINTS_OF_TLS = (
+    ("mismatch", "name the host as the certificate does, or leave out ssl_verify_identity"),
+    ("CERTIFICATE_VERIFY_FAILED", "check ssl_ca in the URL: it names the server's authority"),
+    ("insecure transport", "leave out ssl_disabled: this server takes encrypted sessions alone"),
+    ("doesn't support SSL", "the server offers no TLS: leave out the ssl_… of the URL"),
+)
+"""By a part of the error's text: it has no number of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +64,25 @@ class Address:
         try:
             yield
         except pymysql.MySQLError as error:
-            raise _ours(error, doing, self.secrets) from None
+            raise self._ours(error, doing) from None
 
+    def _ours(self, error: pymysql.MySQLError, doing: str) -> EngineError | UnsupportedError:
+        code, text = (*error.args, "", "")[:2]
+        text = scrubbed("; ".join(str(text or _CLOSED).strip().splitlines()), self.secrets)
+        message = f"mariadb: {doing}: {text}" if doing else f"mariadb: {text}"
+        if code in _LACKING:
+            return UnsupportedError(message)
+        return EngineError(message, hint=self._hint(code, text))
 
-def _ours(
-    error: pymysql.MySQLError, doing: str, secrets: tuple[str, ...]
-) -> EngineError | UnsupportedError:
-    code, text = (*error.args, "", "")[:2]
-    text = scrubbed("; ".join(str(text or _CLOSED).strip().splitlines()), secrets)
-    message = f"mariadb: {doing}: {text}" if doing else f"mariadb: {text}"
-    if code in _LACKING:
-        return UnsupportedError(message)
-    return EngineError(message, hint=_HINTS.get(code, "") if isinstance(code, int) else "")
+    def _hint(self, code: object, text: str) -> str:
+        for sign, hint in _HINTS_OF_TLS:
+            if sign in text:
+                return hint
+        hint = _HINTS.get(code, "") if isinstance(code, int) else ""
+        # MariaDB refuses so, too, where it requires TLS.
+        if code == ER.ACCESS_DENIED_ERROR and self.parameters.get("ssl_disabled"):
+            return f"{hint}; or leave out ssl_disabled"
+        return hint
 
 
 def private_address(socket: Path) -> Address:

@@ -105,10 +105,9 @@ class MariadbEngine(MariadbSystem, Engine):
     def _set_up(self, session: Session, tactics: Mapping[str, str], *, first: bool) -> None:
         if self.variant.url is not None:
             own_settings.set_in(session, settings_of(self.variant))
-        # MySQL has no such setting; one that is named must be there.
+        # MySQL and others have another setting or none; one that is named must be there.
         if session.is_mariadb or "join" in dict(self.variant.tactics):
-            for statement in switches.of_session(tactics):
-                session.ask(statement)
+            session.ask(switches.of_session(tactics, mariadb=session.is_mariadb))
         if self.variant.url is None:
             return
         if self.as_it_stands:
@@ -187,6 +186,7 @@ class MariadbEngine(MariadbSystem, Engine):
                 # A statement has one thread, and there is no setting that would give it more.
                 "parallelism": "1",
                 "statement": self._form(session),
+                "encryption": session.encryption(),
                 **self._indexed(session),
             }
             own = own_settings.read_back(session, settings_of(self.variant))

@@ -14,8 +14,8 @@ from pymysql.cursors import SSCursor
 
 from loadstone.engines.mariadb import calls
 from loadstone.engines.mariadb.address import CONNECT_S_MAX, Address
-from loadstone.engines.mariadb.server import COLLATION
-from loadstone.errors import EngineError
+from loadstone.engines.mariadb.server import COLLATION, COLLATION_OF_MYSQL
+from loadstone.errors import EngineError, InputError
 
 SQL_MODE = "ANSI_QUOTES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 """Between double quotes is a name, as in standard SQL and on other engines; a value that does not
@@ -59,6 +59,37 @@ def _connected(place: Path) -> socket.socket:
     return found
 
 
+def _prepared(address: Address) -> pymysql.Connection:
+    """A connection that is not open yet. Raises `InputError` for a file of TLS."""
+    try:
+        return pymysql.Connection(
+            **address.parameters,
+            charset="utf8mb4",
+            autocommit=True,
+            defer_connect=True,
+            # An update reports the tuples that it names, as on other engines, and not only those
+            # that got another value.
+            client_flag=CLIENT.FOUND_ROWS,
+        )
+    except OSError as error:
+        raise InputError(
+            f"mariadb: cannot read a file of TLS that the URL names: {error.strerror or error}",
+            hint="check ssl_ca, ssl_cert and ssl_key in the URL",
+        ) from None
+
+
+def _connect(connection: pymysql.Connection) -> None:
+    """Open it. Raises PyMySQL's errors."""
+    try:
+        connection.connect()
+    except RuntimeError as error:
+        # MySQL's passwords are sent in plain text by TLS alone, else by a cipher of a package.
+        raise EngineError(
+            f"mariadb: a password of this server needs TLS or another package: {error}",
+            hint="leave out ssl_disabled, or install the package",
+        ) from None
+
+
 class Session:
     """One connection, on which each statement is its own transaction."""
 
@@ -77,21 +108,12 @@ class Session:
         """Whether a transaction of ours is open."""
         self._admitted: set[str | tuple[str, ...]] = set()
         """Statements, and their shapes, that were seen: in the clock no text is taken apart."""
-        self._connection = pymysql.Connection(
-            **address.parameters,
-            charset="utf8mb4",
-            autocommit=True,
-            defer_connect=True,
-            # An update reports the tuples that it names, as on other engines, and not only those
-            # that got another value.
-            client_flag=CLIENT.FOUND_ROWS,
-        )
+        self._connection = _prepared(address)
         if address.socket is not None:
             self._connection.connect(_connected(address.socket))
         else:
-            self._connection.connect()
-        if self.is_mariadb:
-            self.ask(f"SET NAMES utf8mb4 COLLATE {COLLATION}")
+            _connect(self._connection)
+        self.ask(f"SET NAMES utf8mb4 COLLATE {self.collation}")
         for statement in () if address.socket is not None else _OF_USERS:
             self.ask(statement)
 
@@ -99,6 +121,16 @@ class Session:
     def is_mariadb(self) -> bool:
         """Whether the server says that it is MariaDB, and not another that speaks as it does."""
         return "mariadb" in str(self._connection.server_version).casefold()
+
+    @property
+    def collation(self) -> str:
+        """The collation of texts that are no table's, and of our tables."""
+        return COLLATION if self.is_mariadb else COLLATION_OF_MYSQL
+
+    def encryption(self) -> str:
+        """The protocol by which it is encrypted, or `none`."""
+        rows = self.ask("SHOW SESSION STATUS LIKE 'Ssl_version'")
+        return str(rows[0][1]) if rows and rows[0][1] else "none"
 
     def refuse_writes(self) -> None:
         """Make it one that only reads. Raises `EngineError` where the server does not say so."""
@@ -149,8 +181,11 @@ class Session:
 
     def explain(self, query: str) -> list[Row]:
         """The plan, for which a server may execute parts of the query."""
-        with self._guarded(query, query=True):
-            return self.ask(f"EXPLAIN {query}")
+        # From release 9 on MySQL draws a tree, unless rows are asked for.
+        rows = "" if self.is_mariadb else "FORMAT = TRADITIONAL "
+        # In a transaction that only reads MySQL explains no change.
+        with self._guarded(query, query=bool(_QUERY.match(query))):
+            return self.ask(f"EXPLAIN {rows}{query}")
 
     def admit(self, statement: str) -> None:
         """See that a statement of the user's, on a server of theirs, calls no stored function that

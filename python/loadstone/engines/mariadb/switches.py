@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from loadstone.engines.mariadb.session import SQL_MODE
 from loadstone.engines.private_server import SESSIONS_MAX
 from loadstone.engines.tactic import beside
+from loadstone.errors import UnsupportedError
 
 TACTICS = beside(__file__)
 OF_DATA = ("page_size",)
@@ -18,6 +19,9 @@ OF_SERVER = ("durability", "cache", *OF_OUR_SERVER)
 _JOIN = {"auto": "2", "nested-loops": "0", "hash": "4"}
 """`join_cache_level`: at 2, a block of one relation's tuples waits in a buffer for each pass over
 the other; at 0 each tuple alone; at 4 the block is a hash table where there is an equality."""
+_JOIN_OF_MYSQL = {"auto": "block_nested_loop=on", "nested-loops": "block_nested_loop=off"}
+"""By this switch it joins with a buffer, which has been a hash table since 8.0.20; without it a
+tuple at a time."""
 _DISK = {"buffered": "fsync", "direct": "O_DIRECT"}
 _SYNCED = {"full": "1", "none": "2"}
 _NEVER_SYNCED = ("nosync", "littlesync")
@@ -64,9 +68,18 @@ def of_start(tactics: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def of_session(tactics: Mapping[str, str]) -> list[str]:
-    """The statements that give a session its tactics."""
-    return [f"SET SESSION join_cache_level = {_JOIN[tactics['join']]}"]
+def of_session(tactics: Mapping[str, str], *, mariadb: bool) -> str:
+    """The statement that gives a session its tactics. Raises `UnsupportedError` where MySQL has
+    none."""
+    join = tactics["join"]
+    if mariadb:
+        return f"SET SESSION join_cache_level = {_JOIN[join]}"
+    if join not in _JOIN_OF_MYSQL:
+        raise UnsupportedError(
+            f"mariadb: MySQL has no switch for join={join}: it hashes where it finds no index",
+            hint=f"leave out join={join}, or name {' or '.join(_JOIN_OF_MYSQL)}",
+        )
+    return f"SET SESSION optimizer_switch = '{_JOIN_OF_MYSQL[join]}'"
 
 
 def read_terms(variables: Mapping[str, str]) -> dict[str, str]:
@@ -100,7 +113,8 @@ def _disk(variables: Mapping[str, str]) -> str:
 def _join(variables: Mapping[str, str]) -> str:
     level = variables.get("join_cache_level")
     if level is None:
-        return "unknown"  # MySQL has none
+        switched = variables.get("optimizer_switch", "").split(",")
+        return next((word for word, on in _JOIN_OF_MYSQL.items() if on in switched), "unknown")
     return {value: word for word, value in _JOIN.items()}.get(level, f"join_cache_level={level}")
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadstone.engines.mariadb.loading import quoted
-from loadstone.engines.mariadb.server import COLLATION
 from loadstone.engines.mariadb.session import Session
 from loadstone.engines.ownership import Space
 from loadstone.errors import EngineError
@@ -17,7 +16,6 @@ MARK = "loadstone mark"
 """The table whose comment names the run; no table of a benchmark can be called that."""
 WAIT_S_MAX = 10
 """The time that the session of before may take to end, whose lock is then free."""
-_COLLATION_OF_MYSQL = "utf8mb4_0900_bin"
 _NAMES = "loadstone\\_%"
 _OTHERS = (
     "SELECT CONCAT(table_type, ' ', table_name) FROM information_schema.tables"
@@ -56,8 +54,7 @@ class UsersDatabase(Space):
                 hint="end it, or wait for the end of its statement",
             )
         if not self._exists(session):
-            collation = COLLATION if session.is_mariadb else _COLLATION_OF_MYSQL
-            form = f"CHARACTER SET utf8mb4 COLLATE {collation}"
+            form = f"CHARACTER SET utf8mb4 COLLATE {session.collation}"
             session.ask(f"CREATE DATABASE {quoted(self.name)} {form}")
             mark = session.text_literal(self.mark)
             session.ask(f"CREATE TABLE {self._marked} (i int) ENGINE = InnoDB COMMENT = {mark}")
