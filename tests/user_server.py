@@ -1,5 +1,6 @@
 """Somebody else's PostgreSQL server, for tests of what a run does in a user's database."""
 
+import os
 import shutil
 import socket
 import tempfile
@@ -10,7 +11,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
+from certificates import Certificates
 
+from loadstone.engines.postgresql.binaries import server_account
 from loadstone.engines.postgresql.server import PrivateServer
 
 SECRET = "s3cr:t/@p%20ss?#"  # noqa: S105 - of a server that lives for this module
@@ -97,13 +100,23 @@ def _populate(private: PrivateServer, user: UserServer) -> None:
 
 
 @contextmanager
-def user_server() -> Iterator[UserServer]:
-    """A server with a password, tables of its own, and a role for us; gone at the end."""
+def user_server(
+    certificates: Certificates | None = None, build: Path | None = None
+) -> Iterator[UserServer]:
+    """A server with a password, tables of its own, and a role for us; gone at the end. With
+    certificates it offers TLS. `build`: the folder of its programs, if not the wheel's."""
     folder = Path(tempfile.mkdtemp(prefix="loadstone-test-"))
     folder.chmod(0o755)
     port = free_port()
-    private = PrivateServer(folder)
+    private = PrivateServer(folder, build)
     settings = {"listen_addresses": "127.0.0.1", "port": str(port), "fsync": "off"}
+    if certificates is not None:
+        account = server_account()
+        for path in (certificates.server, certificates.key):
+            shutil.copy(path, folder)
+            os.chown(folder / path.name, account.uid, account.gid)
+        settings |= {"ssl": "on", "ssl_cert_file": str(folder / certificates.server.name)}
+        settings |= {"ssl_key_file": str(folder / certificates.key.name)}
     private.launch({**settings, "shared_buffers": "16MB"})
     user = UserServer(port, str(private.address()["host"]))
     try:

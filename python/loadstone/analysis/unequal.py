@@ -19,7 +19,12 @@ COMMON = {
     "parallelism": "par",
 }
 """The terms that every engine must report, and their short marks. A missing one differs."""
-REPORTED = {"read transaction": "read", "statement": "stmt", "prefetch": "pre"}
+REPORTED = {
+    "read transaction": "read",
+    "statement": "stmt",
+    "prefetch": "pre",
+    "encryption": "tls",
+}
 """The terms that matter only if reported."""
 PLAN = {"planned otherwise": "plan"}
 """The structure in a row's name was used by none of the statement's tables."""

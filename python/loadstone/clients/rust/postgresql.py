@@ -79,7 +79,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
 
     def terms(self) -> Mapping[str, str]:
         """The server's, the client's own, and the way between them."""
-        said = {**self.instance.terms(), **super().terms()}
+        said = {**self.instance.terms(), **super().terms(), "encryption": "none"}
         if not self._own_place():
             return said
         way = self.round_trip(self.instance.socket_pair)

@@ -20,7 +20,7 @@ from loadstone.engines.postgresql.instance import Connection
 from loadstone.engines.postgresql.load import fill, organise, streamed
 from loadstone.engines.postgresql.reading import transaction
 from loadstone.engines.postgresql.system import PostgresqlSystem
-from loadstone.engines.postgresql.terms import TACTICS
+from loadstone.engines.postgresql.terms import TACTICS, encryption
 from loadstone.engines.setting import settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.errors import UnsupportedError
@@ -101,6 +101,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """Read back from `pg_settings`, the catalogs and the session; settings that the server
         lacks are reported as missing."""
         reported = {**self.instance.terms(), **self.instance.tactics()}
+        reported["encryption"] = encryption(self.instance.connection)
         reported |= {SETTING + name: value for name, value in self.instance.own_settings().items()}
         if self.as_it_stands and self.instance.only_reads():
             reported[TABLES] = READ_ONLY

@@ -17,6 +17,13 @@ CONNECT_S_DEFAULT = 10
 _HINTS = (
     ("password authentication failed", "check the password: in the URL, PGPASSWORD or ~/.pgpass"),
     ("no password supplied", "give a password: in the URL, PGPASSWORD or ~/.pgpass"),
+    ("no encryption", "the server may take encrypted sessions alone: leave out sslmode=disable"),
+    ("certificate verify failed", "check sslrootcert in the URL: it names the server's authority"),
+    (
+        "does not match host name",
+        "name the host as the certificate does, or its authority alone: sslmode=verify-ca",
+    ),
+    ("does not support SSL", "leave out sslmode, and the session is not encrypted"),
     ("no pg_hba.conf entry", "ask the server's owner to admit this host (pg_hba.conf)"),
     ('database "', "name a database that exists, or create it: createdb NAME"),
     ('role "', "name a user that exists, or create it: createuser NAME"),
