@@ -133,7 +133,7 @@ impl Worker {
     fn lose_or_fill(&mut self) {
         let shared = Rc::clone(&self.shared);
         let copies = shared.copies.as_ref().expect("it is requested");
-        let Some(side) = copies.down.get() else {
+        if copies.down.get().is_none() {
             let side = self.random.below(2);
             copies.down.set(Some(side));
             let mut behind = copies.behind.get();
@@ -148,12 +148,15 @@ impl Worker {
                 self.is_wrong(error.to_string());
             }
             return;
-        };
+        }
         let commits = shared.seen.borrow().commits;
         match shared.database.remirror() {
             Ok(Some(filled)) => {
-                if filled.side != side && !shared.model.borrow().fails {
-                    self.is_wrong(format!("copy {} was filled, {side} was down", filled.side));
+                // Asked now: before this one began, another thread may have filled the copy that
+                // was down, and a third have lost the other. From then on nobody changes it.
+                let down = copies.down.get();
+                if down != Some(filled.side) && !shared.model.borrow().fails {
+                    self.is_wrong(format!("copy {} was filled, down was {down:?}", filled.side));
                 }
                 let mut seen = shared.seen.borrow_mut();
                 seen.filled += 1;
