@@ -100,7 +100,7 @@ fn beginning(extent: &'static str, mirrored: bool) -> Beginning {
     MADE.with_borrow_mut(|made| made.entry((extent, mirrored)).or_insert_with(make).clone())
 }
 
-fn tactics(text: &str) -> Tactics {
+pub(super) fn tactics(text: &str) -> Tactics {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 

@@ -9,11 +9,14 @@
 //! history       an open database under drawn tactics, its crashes, and what is found after them
 //! worker        what the threads do there
 //! model         what each writer knows, and so what may be found afterwards
+//! failed_rollback
+//!               one kind of history by itself: a transaction that cannot be taken back
 //! ```
 //!
 //! `LODE_HISTORIES=n` plays so many, `LODE_SEED=n` begins there, and both together play one again.
 
 mod disk;
+mod failed_rollback;
 mod history;
 mod machine;
 mod model;
@@ -98,8 +101,9 @@ fn no_history_loses_what_was_acknowledged() {
 }
 
 /// Histories that fell in `make torture`, and whether of two copies. In the first the model mistook
-/// the copy that was down for another.
-const FALLEN: [(u64, bool); 1] = [(61_095, true)];
+/// the copy that was down for another. In the second a page was written without what takes its
+/// change back, after its transaction had failed to do so.
+const FALLEN: [(u64, bool); 2] = [(61_095, true), (210_135, false)];
 
 #[test]
 fn histories_that_fell_once_hold() {

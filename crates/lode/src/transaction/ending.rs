@@ -83,7 +83,7 @@ impl Writing {
         })
     }
 
-    /// Let go of everything: the changes are committed, taken back, or beyond help.
+    /// Let go of everything: the changes are committed or taken back.
     fn end(&mut self) {
         self.shared().changes.forget(&self.changed);
         self.changed.clear();
@@ -94,14 +94,28 @@ impl Writing {
     }
 
     fn roll_back(&mut self) -> Result<()> {
-        let is_broken = self.shared().changes.is_broken();
-        let outcome = if is_broken { Ok(()) } else { self.restore() };
-        if let Err(error) = &outcome {
-            self.shared().changes.set_broken(error);
+        if self.shared().changes.is_broken() {
+            self.leave_to_recovery();
+            return Ok(());
+        }
+        if let Err(error) = self.restore() {
+            self.shared().changes.set_broken(&error);
+            self.leave_to_recovery();
+            return Err(LodeError::Reopen { why: error.to_string() });
         }
         self.end();
         self.shared().checkpoint_if_due();
-        outcome.map_err(|error| LodeError::Reopen { why: error.to_string() })
+        Ok(())
+    }
+
+    /// Let go of the locks alone: the database has failed, and recovery is to take the changes
+    /// back. A thread that asked before the failure may still write pages or begin the log anew.
+    /// For that thread the transaction goes on running: its pages are written with what takes them
+    /// back, and the log forgets nothing of that.
+    fn leave_to_recovery(&mut self) {
+        self.changed.clear();
+        self.begun.set(false);
+        self.lock_set.release();
     }
 
     fn restore(&mut self) -> Result<()> {
