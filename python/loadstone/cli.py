@@ -50,6 +50,10 @@ COMMANDS = {
 line of its help, so that `loadstone --help` need not import them."""
 
 
+UNJUDGED = ("--users", "--rate", "--ramp", "--writers", "--loop-seconds")
+"""Options of loops of users, which have no verdict: what compares variants takes none."""
+
+
 class _Built(Mapping[str, Any]):
     """The commands, each imported and built when it is first looked up."""
 
@@ -167,6 +171,11 @@ def _invoke() -> int:
         if (now := option_now(option)) and now in _options_of(context):
             raise InputError(
                 f"there is no option {option} any more", hint=f"it is called {now} now"
+            ) from error
+        if option in UNJUDGED and command.split()[-1] in ("ab", "bisect"):
+            raise InputError(
+                f"{command} takes no {option}: loops of users are not judged",
+                hint="run them apart, and set their tables side by side: loadstone run --users",
             ) from error
         raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error
     if code == Exit.INTERRUPTED and not isinstance(code, Exit):

@@ -40,9 +40,11 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
         from loadstone.errors import InputError
         from loadstone.plan.choices import Choices
         from loadstone.plan.variant import tactics_of
+        from loadstone.run.planned import refuse_loops
 
         if undecided not in ("fail", "skip"):
             raise InputError(f"undecided is {undecided!r}", hint="choose fail or skip")
+        refuse_loops(choices)
         path = tmp_path / "ab.loadstone"
         usual: dict[str, Any] = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
         if not choices.get("sql"):

@@ -39,4 +39,7 @@ def test_a_wrong_option_is_reported_before_anything_runs(desk: Desk):
     done = desk.run("ab", "--before", "sqlite", "--after", "duckdb", "--fail-on", "5")
     assert done.returncode == 2
     assert "is not a percentage" in done.stderr
+    done = desk.run("ab", "--before", "sqlite", "--after", "duckdb", "--users", "4")
+    assert done.returncode == 2
+    assert "not judged" in done.stderr
     assert not (desk.folder / "runs").exists()

@@ -1,16 +1,20 @@
 """The verdict of `loadstone ab`: what is not decided, or did not run, never passes."""
 
 from dataclasses import replace
+from inspect import signature
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from compared_runs import altered, calm_run
+from report_fixture import make_run
 
 from loadstone.analysis.compare.chapters import compare_chapters
-from loadstone.commands import ab
+from loadstone.commands import ab, bisect
 from loadstone.errors import InputError
 from loadstone.record.model import CellResult, Run
+from loadstone.report.comparison import formats
 
 PAIR = ("sqlite", "duckdb")
 
@@ -93,6 +97,39 @@ def test_a_cell_that_is_ended_after_the_change_is_a_regression_beyond_all_of_its
 def test_a_change_to_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="the same"):
         ab._planned("sqlite", " sqlite", {}, None, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("users", (4,)), ("rate_per_s", 9.0), ("ramp", "1..9"), ("writers", 1), ("loop_s", 2.0)],
+)
+def test_loops_of_users_which_nobody_judges_are_refused(tmp_path, name: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"{name}: .*not judged"):
+        ab._planned("sqlite", "duckdb", {name: value}, None, 0.05)
+    assert name not in signature(ab.ab).parameters
+    assert name not in signature(bisect.bisect).parameters
+    file = tmp_path / "plan.toml"
+    file.write_text("users = [4]\n")
+    with pytest.raises(InputError, match="not judged"):
+        ab._planned("sqlite", "duckdb", {}, file, 0.05)
+
+
+@pytest.mark.parametrize("form", ["table", "md", "json"])
+def test_a_comparison_counts_the_loops_that_it_does_not_judge(form: str) -> None:
+    calm = calm_run()
+    point = replace(make_run().users[0], variant="sqlite")
+    run = replace(calm, users=(point, replace(point, variant="duckdb")))
+    for other, both in ((replace(calm, users=()), 1), (replace(run), 2)):
+        found = compare_chapters((run,), (other,), threshold=0.05)
+        of_sqlite = [one for one in found.comparisons[0][1].matched if "sqlite" in one.match.name]
+        comparison = replace(found.comparisons[0][1], matched=tuple(of_sqlite))
+        out = StringIO()
+        formats.write(comparison, form, out)
+        reported = f'"loops_not_judged":{both}' if form == "json" else f"not judged: {both} loop"
+        assert reported in out.getvalue()
+    without = replace(calm, users=())
+    found = compare_chapters((without,), (without,))
+    assert "not judged" not in found.comparisons[0][1].sentence()
 
 
 def test_a_preset_is_repeated_until_it_is_decided() -> None:

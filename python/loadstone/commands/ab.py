@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loadstone.commands.run import Page, PlanFile, PlanOnly, Record, made, taking
-from loadstone.plan.choices import RUN
+from loadstone.plan.choices import OF_LOOPS, RUN
 from loadstone.planning.completion import engines
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PRECISION_MOST = 0.015
 
 
-@taking(RUN, without=("on", "precision", "overhead"))
+@taking(RUN, without=("on", "precision", "overhead", *OF_LOOPS))
 def ab(
     *,
     before: Annotated[
@@ -93,13 +93,14 @@ def _planned(
     """The plan of both variants."""
     from loadstone.errors import InputError
     from loadstone.plan.written_choices import read_given
-    from loadstone.run.planned import COMPARED, plan_from
+    from loadstone.run.planned import COMPARED, plan_from, refuse_loops
 
     said = {**(read_given(plan) if plan else {}), **chosen}
     if said.get("on"):
         raise InputError(
             f"{plan}: the variants of before and after are options", hint="leave out its `on`"
         )
+    refuse_loops(said)
     usual: dict[str, Any] = {
         "temperature": ("warm",),
         "precision": min(PRECISION_MOST, max(threshold / 2, 0.001)),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loadstone.commands.run import Page, PlanOnly, Record, made, taking
-from loadstone.plan.choices import RUN
+from loadstone.plan.choices import OF_LOOPS, RUN
 from loadstone.planning.completion import engines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ TOGETHER_MAX = 8
 """Releases in one run: each has a process, its data and a cache of its own."""
 
 
-@taking(RUN, without=("on", "benchmark", "overhead"))
+@taking(RUN, without=("on", "benchmark", "overhead", *OF_LOOPS))
 def bisect(
     *,
     engine: Annotated[str, typer.Argument(metavar="ENGINE", help=MEASURED, autocompletion=engines)],

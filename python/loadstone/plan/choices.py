@@ -21,6 +21,9 @@ STUDIED = ("warm",)
 """The temperature of a study for which none is chosen."""
 RUN, STUDY = "run", "study"
 """The commands that take choices."""
+OF_LOOPS = ("users", "rate_per_s", "ramp", "writers", "loop_s")
+"""Choices of loops of concurrent users. What compares two variants takes none: a loop has one
+measurement a side, so no interval and no verdict."""
 
 USERS_MAX = 256
 RATE_PER_S_MAX = 100_000

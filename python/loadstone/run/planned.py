@@ -14,7 +14,7 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
 from loadstone.engines.system import System
 from loadstone.errors import InputError, LoadstoneError, NotInstalledError, UnknownTacticError
-from loadstone.plan.choices import STUDIED, Choices
+from loadstone.plan.choices import OF_LOOPS, STUDIED, Choices
 from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import ramp_rates
@@ -136,6 +136,18 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
             hint="add --temperature warm, or leave out --budget",
         )
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def refuse_loops(chosen: Mapping[str, Any]) -> None:
+    """Raise `InputError` where loops of users are chosen for a run whose cells alone are judged:
+    what was measured and not judged would pass for unchanged."""
+    for name in OF_LOOPS:
+        if chosen.get(name):
+            raise InputError(
+                f"{name}: loops of users are not judged, so they are no part of this",
+                hint=f"leave out {name}; run them apart, and set their tables side by side:"
+                " loadstone run --users",
+            )
 
 
 def _with_all_rows(choices: Choices, benchmark: Benchmark) -> Choices:

@@ -19,7 +19,7 @@ from loadstone.analysis.compare.threshold import threshold as in_force
 from loadstone.analysis.compare.unjudged import UNLIMITED, judged
 from loadstone.errors import InputError
 from loadstone.record.model import Run
-from loadstone.text.numbers import listing, number
+from loadstone.text.numbers import listing, number, plural
 
 OUTCOMES = ("no regression", "regression", "undecided", "nothing compared", "invalid")
 NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID = OUTCOMES
@@ -83,7 +83,22 @@ class Comparison:
         counts = [f"{number(self.counts[verdict])} {verdict}" for verdict in VERDICTS]
         counts.append(f"{number(len(list(self.unlike)))} not compared")
         said = f"{self.outcome}: {', '.join(counts)}; {self.threshold.words()}"
+        if self.loops:
+            said += f"; not judged: {plural(self.loops, 'loop')} of users"
         return f"{said}; {self.unlimited}" if self.unlimited else said
+
+    @property
+    def loops(self) -> int:
+        """The loops of users of both sides. One measurement a side has no interval: none is
+        judged, and the outcome says nothing of them."""
+        sides = {
+            (id(side.run), side.variant): side
+            for one in self.matched
+            for side in (one.match.a, one.match.b)
+        }
+        return sum(
+            point.variant == side.variant for side in sides.values() for point in side.run.users
+        )
 
     @property
     def unlimited(self) -> str:

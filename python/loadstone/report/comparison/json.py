@@ -41,6 +41,7 @@ def _content(comparison: Comparison) -> dict[str, Any]:
         "threshold_asked": comparison.threshold.asked,
         "noise": comparison.threshold.noise,
         "counts": dict(sorted(comparison.counts.items())),
+        "loops_not_judged": comparison.loops,
         "a": _run(comparison.a),
         "b": _run(comparison.b),
         "matches": [_matched(matched) for matched in comparison.matched],
