@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from desk import Desk, children, command_line
 from user_server import SECRET, UserServer, user_server
+from workload_fixture import QUICK, with_statement
 
 CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead", "--no-limits",
            "--operation", "select-1%-heap", "--operation", "append-indexed",
@@ -73,6 +74,24 @@ def test_a_run_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
     for reported in (done.stdout, done.stderr, written.decode(errors="replace")):
         assert SECRET not in reported
         assert "p%2520ss" not in reported
+
+
+@pytest.mark.slow
+def test_a_workload_with_keys_indexes_and_changes_leaves_nothing(desk: Desk, server: UserServer):
+    before = fingerprint(server)
+    with_statement(
+        desk,
+        'primary_key = "id"\nindexes = ["city", ["city", "id"]]\n[[statement]]\nname = "count"\n'
+        'sql = "SELECT count(*) AS n FROM customer"\n[[statement]]\nname = "credit"\n'
+        "sql = \"UPDATE customer SET credit = 1 WHERE city = 'Oslo'\"\n",
+    )
+    done = desk.run("run", "./shop", "--on", server.url(), *QUICK[4:])
+    assert done.returncode == 0, done.stderr
+    sides = ("--before", server.url(), "--after", server.url(tail="?join=hash"))
+    judged = desk.run("ab", "./shop", *sides, "--repeat", "8", "--no-limits", "--fail-on", "900%",
+                      "--record", "ab.loadstone")  # fmt: skip
+    assert judged.returncode in (0, 9), judged.stderr
+    assert fingerprint(server) == before
 
 
 @pytest.mark.slow

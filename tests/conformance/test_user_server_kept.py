@@ -4,6 +4,7 @@ made there goes with the run, even if its worker died, and never before its end.
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from postgresql_build import RELEASE
 from samples import rows, stream, table
@@ -11,9 +12,11 @@ from trapped_server import Connect, variant_at
 from user_server import UserServer, user_server
 
 from loadstone import registry
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.session import user_address
+from loadstone.engines.quoting import quoted
 from loadstone.engines.system import System
 from loadstone.errors import EngineError
 from loadstone.run import scratch
@@ -106,6 +109,41 @@ TAKEN_ALONG = {
         "DROP OWNED BY depends; DROP ROLE depends",
     ),
 }
+
+
+@pytest.mark.parametrize("name", ["t", "t" * 50, "t" * 60, "ä" * 31])
+def test_a_table_goes_with_all_that_was_made_with_it(
+    trapped: UserServer, connect: Connect, name: str
+) -> None:
+    """Its key, its indexes, and the place of its long values; and what others made as a key is
+    not taken for ours."""
+    attributes = (Attribute("id", "int4"), Attribute("unique 2", "int4"), Attribute("note", "text"))
+    values = pa.table({"id": [1, 2], "unique 2": [1, 1], "note": ["a" * 9000, "b"]})
+    short = len(name.encode()) < 60
+    indexes = (("unique 2",), ("unique 2", "id"), ("id",)) if short else ()
+    one = Table(name, attributes, primary_key=("id", "unique 2"), compound=indexes)
+    engine = connect(owner="whole")
+    engine.start()
+    # The second as the copy that a run puts changed rows back from.
+    for each in (one, replace(one, name=f"{name}__0", primary_key=("id",), compound=())):
+        engine.load(each, values.to_reader())
+    if short:  # as a client calls one
+        over = f'{engine.quote(name)} ("id", "note")'
+        engine.run(f"CREATE INDEX {quoted(name + '_id')} ON {over}")
+    engine.settle([name])
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+    engine.start()
+    engine.load(replace(one, primary_key=()), values.to_reader())
+    table = engine.quote(name)
+    with trapped.owner() as connection:
+        connection.execute(f"ALTER TABLE {table} ADD PRIMARY KEY (id)".encode())
+    if short:
+        with pytest.raises(EngineError, match=r"kept whole.*_pkey"):
+            engine.remove()
+        engine.drop(name)
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
 
 
 def test_a_function_of_the_same_role_is_kept_whatever_it_is_called(connect: Connect) -> None:

@@ -1,7 +1,7 @@
 """Moving rows into PostgreSQL by COPY, from Arrow, and out of it in the server's binary form."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -20,6 +20,9 @@ Quote = Callable[[str], str]
 BATCH_ROWS = 2048
 CHUNK_ROWS = 1000
 """Read at once; of 100 or 10,000 a relation takes as long, within noise."""
+
+NAME_BYTES_MAX = 63
+"""Of a longer name the server takes the beginning."""
 
 _TYPES = {
     "int2": "smallint", "int4": "integer", "int8": "bigint", "float8": "double precision",
@@ -59,11 +62,21 @@ def organise(connection: Connection, table: "Table", quote: Quote) -> None:
             connection.execute(f"CLUSTER {name} USING {index}".encode())
     if table.primary_key:
         over = ", ".join(map(quoted, table.primary_key))
-        connection.execute(f"ALTER TABLE {name} ADD PRIMARY KEY ({over})".encode())
+        own = key_name(table.name, table.primary_key)
+        constraint = f"CONSTRAINT {quoted(own)} " if own else ""
+        connection.execute(f"ALTER TABLE {name} ADD {constraint}PRIMARY KEY ({over})".encode())
     for attributes in table.all_indexes:
         index = quoted(".".join((table.name, *attributes)))
         over = ", ".join(map(quoted, attributes))
         connection.execute(f"CREATE INDEX {index} ON {name} ({over})".encode())
+
+
+def key_name(table: str, attributes: Sequence[str]) -> str:
+    """The name of a table's primary key, by which it is reported from one that others made
+    (`schema.py`): no index of ours has two dots. Empty where it would be cut: the server's own name
+    for it is then another than that of each other table."""
+    name = f"{table}..{'.'.join(attributes)}"
+    return name if len(name.encode()) <= NAME_BYTES_MAX else ""
 
 
 def column_type(type_name: str) -> str:

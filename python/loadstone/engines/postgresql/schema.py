@@ -45,29 +45,42 @@ SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_c
 """
 # Objects that would go with our tables or our schema without a word: RESTRICT refuses only what
 # depends on them in another way. Left out are a table's row type, what holds its long values, that
-# a column may not be null, and what we make on an attribute: an index, or a primary key, that is
-# called TABLE.ATTRIBUTE or TABLE_ATTRIBUTE.
+# a column may not be null, and what we make on attributes: an index that is called TABLE.ATTRIBUTES
+# or, by a client, TABLE_ATTRIBUTE of the first; and a primary key TABLE..ATTRIBUTES, likewise, or
+# as the server calls it where that is too long (`load.py`).
 _TAKEN_ALONG = """
-SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)
-  FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_namespace n ON n.nspname = %s
-  LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relnamespace = n.oid
-       AND t.relkind = 'r' AND t.relowner = n.nspowner
-       AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
-  LEFT JOIN pg_catalog.pg_class r ON r.oid = d.objid
-       AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid
-  LEFT JOIN pg_catalog.pg_constraint k ON k.oid = d.objid
-       AND d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass
- WHERE d.deptype IN ('a', 'i', 'P', 'S')
-   AND (t.oid IS NOT NULL OR d.refobjid = n.oid
-        AND d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
-   AND NOT (d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass)
-   AND NOT (r.oid IS NOT NULL AND (r.relkind = 't' OR r.relkind = 'i' AND
-            r.relname IN ((t.relname || '.' || a.attname)::pg_catalog.name,
-                          (t.relname || '_' || a.attname)::pg_catalog.name)))
-   AND NOT (k.oid IS NOT NULL AND
-            (k.contype = 'n' OR
-             k.contype = 'p' AND k.conname = (t.relname || '_' || a.attname)::pg_catalog.name))
+WITH taken AS (
+    SELECT d.classid, d.objid, d.objsubid, t.relname::text AS t, r.relkind AS kind,
+           coalesce(r.relname, k.conname)::text AS name, k.contype,
+           (SELECT pg_catalog.array_agg(a.attname::text ORDER BY one.place)
+              FROM pg_catalog.unnest(coalesce(k.conkey, i.indkey::int2[]))
+                   WITH ORDINALITY AS one(number, place)
+              JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = one.number
+           ) AS attributes
+      FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_namespace n ON n.nspname = %s
+      LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relnamespace = n.oid
+           AND t.relkind = 'r' AND t.relowner = n.nspowner
+           AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      LEFT JOIN pg_catalog.pg_class r ON r.oid = d.objid
+           AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = r.oid
+      LEFT JOIN pg_catalog.pg_constraint k ON k.oid = d.objid
+           AND d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass
+     WHERE d.deptype IN ('a', 'i', 'P', 'S')
+       AND (t.oid IS NOT NULL OR d.refobjid = n.oid
+            AND d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
+)
+SELECT DISTINCT pg_catalog.pg_describe_object(classid, objid, objsubid)
+  FROM taken CROSS JOIN LATERAL (
+       SELECT pg_catalog.array_to_string(attributes, '.') AS every, attributes[1] AS first) a
+ WHERE NOT (classid = 'pg_catalog.pg_type'::pg_catalog.regclass)
+   AND NOT coalesce(kind = 't' OR kind = 'i' AND name IN (
+           (t || '.' || every)::pg_catalog.name::text,
+           (t || '_' || first)::pg_catalog.name::text), false)
+   AND NOT coalesce(contype = 'n' OR contype = 'p' AND (
+           name IN (t || '..' || every, t || '_' || first)
+           OR pg_catalog.octet_length(t || '..' || every) > 63
+              AND name LIKE '%%\\_pkey%%'), false)
  ORDER BY 1
 """
 _END = """
