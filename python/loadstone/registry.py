@@ -100,6 +100,10 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
     its files are read. Raises `InputError`."""
     if choices.data and not choices.sql:
         raise InputError("--data needs --sql", hint="or write a workload.toml: docs/workload.md")
+    if choices.dialect and not choices.sql:
+        raise InputError(
+            "--dialect needs --sql", hint='a workload names its own: dialect = "postgresql"'
+        )
     if not choices.sql and not is_path(choices.benchmark):
         return load_benchmark(choices.benchmark)()
     from loadstone.workload import reading
@@ -108,7 +112,11 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
     if choices.sql:
         # Where every variant names a database, a query without data asks the tables there.
         stands = bool(choices.on) and all("://" in name for name in choices.on)
-        return benchmark_of(reading.of_one(choices.sql, choices.data, may_stand=stands), "sql")
+        among = tuple(dict.fromkeys(_dialect_of(name) for name in choices.on))
+        one = reading.of_one(
+            choices.sql, choices.data, may_stand=stands, written_in=choices.dialect, among=among
+        )
+        return benchmark_of(one, "sql")
     from loadstone.workload.known import is_known
 
     if is_known(choices.benchmark):
@@ -120,6 +128,12 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
 
     workload = with_stored(reading.read_workload(choices.benchmark), choices.benchmark)
     return benchmark_of(workload, choices.benchmark)
+
+
+def _dialect_of(variant: str) -> str:
+    """The dialect of the engine that a user's text names. Raises as `load_engine`."""
+    dialect: str = load_engine(engine_named(variant)).dialect
+    return dialect
 
 
 def benchmark_of_plan(plan: "Plan") -> "Benchmark":

@@ -2,7 +2,12 @@
 
 import pytest
 
+from loadstone import registry
 from loadstone.errors import InputError, UnsupportedError
+from loadstone.plan.choices import Choices
+from loadstone.plan.plan import Plan
+from loadstone.plan.written_choices import as_command
+from loadstone.run.planned import plan_from
 from loadstone.workload import reading, script, sql, sql_for_engine
 
 
@@ -200,30 +205,81 @@ def test_a_text_that_names_no_dialect_is_not_translated_in_silence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "own", "stated"),
+    ("text", "among", "own", "stated"),
     [
         (
             "SELECT 'a' ~ 'b' AS x",
+            ("postgres", "sqlite", "duckdb"),
             {"duckdb", "postgres"},
             "to duckdb and postgresql, and translated from duckdb",
         ),
-        ("SELECT 1 AS `a`", {"sqlite"}, "to sqlite, and translated from sqlite"),
-        ("SELECT 1 AS a", set(), ""),
+        (
+            "SELECT 'a' ~ 'b' AS x",
+            ("mysql", "postgres"),
+            {"duckdb", "postgres"},
+            "to postgresql, and translated from postgresql",
+        ),
+        ("SELECT 'a' ~ 'b' AS x", ("postgres", "duckdb"), {"duckdb", "postgres"}, ""),
+        ("SELECT 1 AS `a`", (), {"sqlite"}, "to sqlite, and translated from sqlite"),
+        ("SELECT 1 AS a", (), set(), ""),
+        ("SELECT 1 AS a", ("mysql", "postgres"), set(), ""),
     ],
 )
-def test_a_statement_alone_is_written_as_each_engine_reads_it(text, own, stated, capsys) -> None:
-    (statement,) = reading.of_one(text, (), may_stand=True).statements
+def test_a_statement_alone_is_written_as_each_engine_reads_it(
+    text, among, own, stated, capsys
+) -> None:
+    (statement,) = reading.of_one(text, (), may_stand=True, among=among).statements
     as_written = {statement.dialect, *(one.dialect for one in statement.own)} - {""}
     assert as_written == own
+    assert statement.dialect in {"", *(among or own)}
     for dialect in own:
         assert statement.texts_for(dialect) == (dialect, (text,))
     said = capsys.readouterr().err
-    assert stated in said and bool(said) is bool(stated)
+    assert stated in said
+    assert bool(said) is bool(stated)
+
+
+@pytest.mark.parametrize("text", ["SELECT id, p ## l AS x\nFROM t ORDER BY id", "SELECT 1 ### 2"])
+@pytest.mark.parametrize(
+    "among", [(), ("postgres",), ("postgres", "mysql"), ("mysql", "clickhouse")]
+)
+def test_an_operator_of_one_dialect_is_no_comment_of_another_s(text: str, among) -> None:
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        reading.of_one(text, (), may_stand=True, among=among)
+    assert "--dialect postgresql" in caught.value.hint
+    assert reading.of_one("SELECT 1 # one", (), among=("mysql",)).statements[0].dialect == "mysql"
+
+
+@pytest.mark.parametrize("text", ["SELECT 1 || 0 AS a", 'SELECT a FROM t WHERE v = "a"'])
+def test_mariadb_gets_a_statement_alone_as_it_is_written(text: str) -> None:
+    for choices in (
+        Choices(sql=text, on=("mariadb://u@h/d",)),
+        Choices(sql=text, dialect="mariadb", on=("mariadb://u@h/d", "postgresql://u@h/d")),
+    ):
+        workload = registry.chosen_benchmark(choices).workload
+        assert workload is not None
+        ((written_in, (kept,)),) = [one.texts_for("mysql") for one in workload.statements]
+        assert given(kept, written_in, "mysql") == text
+
+
+def test_a_dialect_is_named_of_a_statement_alone_that_is_known() -> None:
+    with pytest.raises(InputError, match="--dialect: there is no dialect 'pascal'"):
+        registry.chosen_benchmark(Choices(sql="SELECT 1", dialect="pascal"))
+    with pytest.raises(InputError, match="needs --sql"):
+        registry.chosen_benchmark(Choices(dialect="mysql"))
+    plan = plan_from({"sql": "SELECT 1 AS a", "dialect": "duckdb", "on": ("sqlite",)}, None).plan
+    assert "--dialect duckdb" in as_command(plan)
+    assert Plan.from_json(plan.to_json()) == plan
+    without = plan_from({"sql": "SELECT 1 AS a", "on": ("sqlite",)}, None).plan
+    assert "dialect" not in without.fields()
+    assert Plan.from_json(without.to_json()) == without
 
 
 def test_the_dialect_of_a_text_is_found() -> None:
     assert sql.dialect_of("SELECT a FROM t", "s") == sql.GENERIC
-    assert sql.dialect_of("SELECT `a` FROM `t`", "s") in ("sqlite", "mysql")
+    assert sql.dialect_of("SELECT `a` FROM `t`", "s") == "sqlite"
+    with pytest.raises(InputError, match="cannot be read"):
+        sql.dialect_of("SELECT `a` FROM `t`", "s", ("postgres",))
     with pytest.raises(InputError, match="cannot be read"):
         sql.dialect_of("SELECT FROM WHERE", "s")
 

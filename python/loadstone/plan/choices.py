@@ -93,6 +93,16 @@ class Choices:
             " repeatable.",
         ),
     ] = ()
+    dialect: Annotated[
+        str,
+        Option(
+            "--dialect",
+            "NAME",
+            "Read --sql as written in this dialect: sqlite, duckdb, postgresql, mysql, spark or"
+            " clickhouse.",
+            seldom=True,
+        ),
+    ] = ""
     on: Annotated[
         tuple[str, ...],
         Option(

@@ -34,7 +34,6 @@ from loadstone.workload.parameters import (
     start_of,
     with_values,
 )
-from loadstone.workload.sql_for_engine import STANDARD_QUOTES
 
 FILE = "workload.toml"
 ONE = "query"
@@ -100,10 +99,18 @@ def _workload(stated: WorkloadToml, folder: Path, file: Path) -> Workload:
     return workload
 
 
-def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) -> Workload:
+def of_one(
+    text_or_file: str,
+    files: Sequence[str],
+    *,
+    may_stand: bool = False,
+    written_in: str = "",
+    among: Sequence[str] = (),
+) -> Workload:
     """The workload of one statement: its text, or a file that ends in `.sql`; each file of data is
     a table called as the file. `may_stand`: without data, it asks the user's own databases, as they
-    stand."""
+    stand. `written_in`: the dialect that the user names; `among`: those of the run's engines,
+    empty where nobody chose them."""
     text, title = text_or_file, "One statement"
     if text_or_file.endswith(".sql"):
         text = read_text(Path(text_or_file), FILE_BYTES_MAX, "the statement")
@@ -125,11 +132,17 @@ def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) 
             hint="rename one; or write a workload.toml, where a table may have several files",
         )
     tables = tuple(data.described(name, "", own, {}) for name, own in by_name.items())
-    dialect = sql.dialect_of(text, "--sql")
+    own: tuple[OwnText, ...] = ()
+    if written_in:
+        dialect = sql.dialect_named(written_in, "--dialect")
+    else:
+        engines = tuple(one for one in among if not is_quel(one)) or sql.STANDARD_QUOTES
+        dialect = sql.dialect_of(text, "--sql", engines)
+        own = _as_written(text, dialect, engines)
     tree = sql.parsed(text, dialect, "--sql")
     order, unchecked = sql.order_of(tree)
     statement = WorkloadStatement(
-        ONE, title, dialect, (text,), _as_written(text, dialect), order=order,
+        ONE, title, dialect, (text,), own, order=order,
         order_unchecked=unchecked, changes=sql.changed_by(tree),
     )  # fmt: skip
     # One that names no table, too: a function of the user's may write.
@@ -139,23 +152,24 @@ def of_one(text_or_file: str, files: Sequence[str], *, may_stand: bool = False) 
     return workload
 
 
-def _as_written(text: str, dialect: str) -> tuple[OwnText, ...]:
+def _as_written(text: str, dialect: str, among: Sequence[str]) -> tuple[OwnText, ...]:
     """The text of `--sql` for each engine that reads it by its own rules, where not all do: nobody
     named a dialect from which it would be translated for those. Who gets what is said."""
-    if dialect == sql.GENERIC:
+    if dialect not in sql.STANDARD_QUOTES:
         return ()
     own = tuple(
         OwnText(name, (text,))
-        for name in sorted(STANDARD_QUOTES - {dialect})
-        if sql.is_read_as(text, name)
+        for name in sql.STANDARD_QUOTES
+        if name != dialect and sql.is_read_as(text, name)
     )
-    names = [
-        each.replace("postgres", "postgresql") for each in (dialect, *(o.dialect for o in own))
-    ]
-    say(
-        "loadstone: --sql has a form that not all dialects have: it is sent as it is written to"
-        f" {listing(names)}, and translated from {names[0]} for any other engine"
-    )
+    readers = (dialect, *(one.dialect for one in own))
+    names = [one.replace("postgres", "postgresql") for one in readers if one in among]
+    if not {*among} <= {*readers}:
+        say(
+            "loadstone: --sql has a form that not all dialects have: it is sent as it is written to"
+            f" {listing(names)}, and translated from {names[0]} for any other engine; --dialect"
+            " names the one that it is written in"
+        )
     return own
 
 

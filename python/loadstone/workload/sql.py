@@ -20,6 +20,10 @@ DIALECTS: Mapping[str, str] = {
     "clickhouse": "clickhouse", "chdb": "clickhouse",
 }  # fmt: skip
 """As a workload names them, and as sqlglot does."""
+STANDARD_QUOTES = ("sqlite", "duckdb", "postgres")
+"""Dialects in which "x" is a name and || joins strings. A text that names no dialect means to each
+of them what it means there: a translation would write what its user did not (`NULLS FIRST`, by
+which PostgreSQL uses no index for an order; a cast, by which integers divide as floats do)."""
 
 
 def dialect_named(name: str, where: str) -> str:
@@ -30,9 +34,14 @@ def dialect_named(name: str, where: str) -> str:
     return DIALECTS[name]
 
 
-def dialect_of(text: str, where: str) -> str:
-    """The first dialect in which a text can be read. Raises `InputError` where it is in none."""
-    for name in dict.fromkeys(DIALECTS.values()):
+def dialect_of(text: str, where: str, among: Sequence[str] = STANDARD_QUOTES) -> str:
+    """The dialect of a text that names none, for engines of the dialects `among`: that of the only
+    one, where it quotes names in its own way; else SQL as most have it, or the first of the
+    engines' that quote as the standard does. Never any other: to MySQL, `#` begins a comment.
+    Raises `InputError` where the text cannot be read so."""
+    if len(among) == 1 and among[0] not in STANDARD_QUOTES:
+        return among[0]
+    for name in (GENERIC, *(one for one in STANDARD_QUOTES if one in among)):
         if is_read_as(text, name):
             return name
     parsed(text, GENERIC, where)
@@ -173,7 +182,8 @@ _DIALECT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, po
 _ONE = "write one statement, and others beside it"
 _PARAMETER = "declare it under parameters: docs/workload.md"
 _IN_A_FILE: Mapping[str, str] = {
-    _DIALECT: "it is read as SQLite, DuckDB, PostgreSQL and MySQL have it, and is none of these",
+    _DIALECT: "name the dialect that it is written in: --dialect postgresql; what cannot be read is"
+    " not sent, since it may write",
     _ONE: "write one statement; a workload's folder has several: docs/workload.md",
     _PARAMETER: "write a value; in a workload's folder a statement has parameters:"
     " docs/workload.md",

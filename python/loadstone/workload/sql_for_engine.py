@@ -15,6 +15,7 @@ from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel.statement import Statement
 from loadstone.workload.sql import (
     GENERIC,
+    STANDARD_QUOTES,
     Tree,
     changed_by,
     complaint,
@@ -22,11 +23,6 @@ from loadstone.workload.sql import (
     parsed,
     pieces,
 )
-
-STANDARD_QUOTES = frozenset({"sqlite", "duckdb", "postgres"})
-"""Dialects in which "x" is a name and || joins strings. A text that names no dialect means to each
-of them what it means there: a translation would write what its user did not (`NULLS FIRST`, by
-which PostgreSQL uses no index for an order; a cast, by which integers divide as floats do)."""
 
 
 def for_engine(
