@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from loadstone.text.shape import Most, OneOf, Within
 
+TITLE_LETTERS_MAX = 200
 Name = Annotated[str, Most(120)]
 Text = Annotated[str, Most(1 << 19)]
 Size = Annotated[int, Within(0, 10**15)]
@@ -125,7 +126,7 @@ class WorkloadStatement:
     """
 
     name: Name
-    title: Annotated[str, Most(200)]
+    title: Annotated[str, Most(TITLE_LETTERS_MAX)]
     dialect: Name
     texts: Annotated[tuple[Text, ...], Most(100_000)]
     own: tuple[OwnText, ...] = ()
@@ -175,7 +176,7 @@ class WorkloadStatement:
 class Workload:
     """The tables and statements. `folder`, as the user wrote it, is where file names begin."""
 
-    title: Annotated[str, Most(200)]
+    title: Annotated[str, Most(TITLE_LETTERS_MAX)]
     folder: Annotated[str, Most(4_000)]
     tables: Annotated[tuple[DataTable, ...], Most(1_000)]
     statements: Annotated[tuple[WorkloadStatement, ...], Most(1_000)]

@@ -29,6 +29,7 @@ from loadstone.planning.duration import (
     seconds_left,
 )
 from loadstone.planning.planner import NULL_ENGINE, make_plan
+from loadstone.planning.recordable import check_recordable
 from loadstone.planning.study import study_of
 from loadstone.record.users import UsersPoint
 from loadstone.run.load_levels import loops_left
@@ -130,6 +131,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         parsed = _with_aa_control(parsed)
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
+    check_recordable(plan, benchmark.presentation())
     if plan.budget and not any(has_budget(plan, cell) for cell in plan.cells):
         raise InputError(
             "--budget takes apart warm and hot cells of the largest scale, and this plan has none",
@@ -230,6 +232,7 @@ def _study(
     choices = dataclasses.replace(choices, on=(base.name,))
     capabilities = {variant.engine: kind.capabilities for variant, kind in both}
     plan = make_plan(choices, benchmark, [variant for variant, _ in both], capabilities, study)
+    check_recordable(plan, benchmark.presentation())
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in both})
 
 

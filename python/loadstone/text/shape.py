@@ -153,7 +153,8 @@ def _bounded(value: Any, bounds: list[Any], where: str) -> Any:
         if isinstance(bound, Within) and not bound.holds(value):
             raise InputError(f"{where} must be {bound.words}, not {_shown(value)}")
         if isinstance(bound, Most) and len(value) > bound.length:
-            raise InputError(f"{where} is longer than {bound.length:,}")
+            which = f": {_shown(value)}" if isinstance(value, str) else ""
+            raise InputError(f"{where} is longer than {bound.length:,}{which}")
         if isinstance(bound, OneOf) and value not in bound.words:
             known = [word for word in bound.words if word]
             refused = _not(value, where, f"one of {', '.join(known)}")

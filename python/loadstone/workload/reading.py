@@ -13,6 +13,7 @@ from loadstone.diagnostics import say
 from loadstone.errors import InputError
 from loadstone.plan.workload import (
     COPY_SUFFIX,
+    TITLE_LETTERS_MAX,
     DataTable,
     DrawnText,
     OwnText,
@@ -93,7 +94,7 @@ def _workload(stated: WorkloadToml, folder: Path, file: Path) -> Workload:
         else alone[one.name]
         for one in stated.statement
     )
-    title = stated.title or folder.resolve().name
+    title = stated.title or folder.resolve().name[:TITLE_LETTERS_MAX]
     workload = Workload(title, str(folder), tables, statements, stated.as_it_stands)
     check(workload, str(file))
     return workload
@@ -114,7 +115,7 @@ def of_one(
     text, title = text_or_file, "One statement"
     if text_or_file.endswith(".sql"):
         text = read_text(Path(text_or_file), FILE_BYTES_MAX, "the statement")
-        title = Path(text_or_file).name
+        title = Path(text_or_file).name[:TITLE_LETTERS_MAX]
     elif not re.search(r"\s", text_or_file.strip()):
         raise InputError(
             f"--sql {text_or_file!r} is neither a statement nor a file that ends in .sql",
