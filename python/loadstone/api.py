@@ -212,9 +212,7 @@ def compare(
     from loadstone.analysis.compare.chapters import compare_chapters
     from loadstone.run.naming import pair_in
 
-    is_number = isinstance(fail_on, int | float) and not isinstance(fail_on, bool)
-    if not is_number or not 0 < fail_on < 1:
-        raise InputError(f"fail_on is {fail_on!r}", hint="give a share below 1: 0.05 is 5 %")
+    check_share(fail_on)
     reported = None if variants is None else _texts("variants", variants)
     if reported is not None and len(reported) != 2:
         raise InputError(f"variants are {len(reported)}", hint="name two of one record")
@@ -225,6 +223,13 @@ def compare(
     return Comparison(
         compare_chapters(first.runs, other, variants=pair, threshold=fail_on, across=differing)
     )
+
+
+def check_share(fail_on: Any) -> None:
+    """Raise `InputError` for a threshold that is no share."""
+    is_number = isinstance(fail_on, int | float) and not isinstance(fail_on, bool)
+    if not is_number or not 0 < fail_on < 1:
+        raise InputError(f"fail_on is {fail_on!r}", hint="give a share below 1: 0.05 is 5 %")
 
 
 def _side(name: str, given: Any) -> Record:

@@ -37,6 +37,7 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
         **choices: Any,
     ) -> "Comparison":
         import loadstone
+        from loadstone.api import check_share
         from loadstone.errors import InputError
         from loadstone.plan.choices import Choices
         from loadstone.plan.variant import tactics_of
@@ -44,6 +45,7 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
 
         if undecided not in ("fail", "skip"):
             raise InputError(f"undecided is {undecided!r}", hint="choose fail or skip")
+        check_share(fail_on)
         refuse_loops(choices)
         path = tmp_path / "ab.loadstone"
         usual: dict[str, Any] = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}

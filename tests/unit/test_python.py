@@ -140,6 +140,28 @@ def test_an_error_within_a_test_shows_what_to_do(pytester):
     done.stdout.fnmatch_lines(["*there is no engine 'sqlit'*", "*did you mean sqlite?*"])
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("fail_on='5%'", "fail_on is '5%'"),
+        ("fail_on=-1", "fail_on is -1"),
+        ("fail_on=True", "fail_on is True"),
+        ("users=4", "users: loops of users are not judged"),
+    ],
+)
+def test_what_a_test_cannot_be_judged_by_is_refused_in_words(pytester, given, said):
+    pytester.makepyfile(f"""
+        import loadstone, pytest
+
+        def test_it(loadstone_ab):
+            with pytest.raises(loadstone.LoadstoneError) as caught:
+                loadstone_ab("sqlite", "duckdb", {given})
+            assert {said!r} in caught.value.message
+    """)
+    done = pytester.runpytest_subprocess(*plugin(), "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1)
+
+
 def test_one_term_that_may_differ_is_no_list_of_letters(pytester):
     pytester.makeconftest("""
         import loadstone
