@@ -122,6 +122,21 @@ def test_an_absent_fact_is_none_and_never_zero(tmp_path):
     assert facts.keys() == machine.describe().keys()
 
 
+def test_what_a_container_hides_is_absent(made_up, monkeypatch):
+    """A folder of /sys that is closed, as some containers have it; to root no real one is."""
+    seen = Path.stat
+
+    def closed(path, **options):
+        if path.is_relative_to(made_up / "sys/dev") or path.is_relative_to(made_up / "sys/class"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return seen(path, **options)
+
+    monkeypatch.setattr(Path, "stat", closed)
+    facts = machine.describe(Path("/elsewhere"), root=made_up)
+    assert facts["disk.model"] is None
+    assert facts["cpu.model"] == EXPECTED["cpu.model"]
+
+
 def test_garbage_is_absent(made_up):
     for name in FILES:
         if name != ".dockerenv":

@@ -172,7 +172,7 @@ def _virtualisation(root: Path) -> str | None:
 
 def _container(root: Path) -> str | None:
     marks = {"docker": ".dockerenv", "podman": "run/.containerenv"}
-    return next((name for name, mark in marks.items() if (root / mark).exists()), None)
+    return next((name for name, mark in marks.items() if _is_there(root / mark)), None)
 
 
 def _filesystem(mount: Mount | None, folder: Path) -> dict[str, Fact]:
@@ -198,7 +198,7 @@ def _disk(mount: Mount | None, root: Path) -> dict[str, Fact]:
     driver = disk / "device/driver" if disk else None
     return {
         "disk.model": fact("device/model") or None,
-        "disk.driver": driver.resolve().name if driver and driver.exists() else None,
+        "disk.driver": driver.resolve().name if driver and _is_there(driver) else None,
         # The kernel counts in sectors of 512 bytes whatever the disk's own are.
         "disk.size_bytes": None if sectors is None else sectors * 512,
         "disk.rotational": _integer(fact("queue/rotational")),
@@ -213,13 +213,13 @@ def _block_device(mount: Mount, root: Path) -> Path | None:
     """The whole disk below a mount: by number or, on file systems with made-up ones, by name."""
     named = root / "sys/class/block" / Path(mount.source).name
     numbered = root / "sys/dev/block" / mount.number
-    device = next((path.resolve() for path in (numbered, named) if path.exists()), None)
+    device = next((path.resolve() for path in (numbered, named) if _is_there(path)), None)
     # Through partitions, and through mappings (encryption, LVM) of one disk.
     for _ in range(8):
         if device is None:
             return None
         layers = [path.resolve() for path in device.glob("slaves/*")]
-        if (device / "partition").exists():
+        if _is_there(device / "partition"):
             device = device.parent
         elif len(layers) == 1:
             device = layers[0]
@@ -287,6 +287,14 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace").strip().strip("\0")
     except OSError:
         return ""
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a name exists where it can be seen: a container may hide a part of `/sys`."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _pairs(text: str, separator: str = ":") -> dict[str, str]:
