@@ -51,8 +51,10 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def shared() -> Iterator[dict[str, Engine]]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Engine]]:
     """One engine of each kind for all tests: making a server costs most of a test's time."""
+    # Made before Turso, which names a folder of its own for what is temporary in its process.
+    tmp_path_factory.getbasetemp()
     folders = {name: _folder() for name in EVERY_ENGINE}
     engines = {
         name: kind(Variant(name), folders[name], "shared") for name, kind in EVERY_ENGINE.items()
@@ -66,10 +68,11 @@ def shared() -> Iterator[dict[str, Engine]]:
 @pytest.fixture(scope="module")
 def resting(shared: dict[str, Engine]) -> Iterator[dict[str, Engine]]:
     """The shared engines, none of which runs when the next file's tests begin: some of these look
-    at all children of their process, and MariaDB's server reads by io_uring."""
+    at all children of their process, and MariaDB's server reads by io_uring; Turso keeps what is
+    temporary in its process in a folder that is removed with it."""
     yield shared
     for engine in shared.values():
-        if engine.processes():
+        if engine.processes() or engine.name == "turso":
             engine.stop()
 
 

@@ -17,6 +17,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any
 from uuid import UUID
 
@@ -123,6 +124,10 @@ _FORMS: Mapping[type, Callable[[Any], Any]] = {
     dt.date: str,
     dt.time: str,
     UUID: str,
+    IPv4Address: str,  # interfaces are addresses, too
+    IPv6Address: str,
+    IPv4Network: str,
+    IPv6Network: str,
     bytes: bytes.hex,
 }
 
