@@ -18,6 +18,7 @@ from psycopg.errors import error_from_result
 from psycopg.generators import execute
 from psycopg.pq import ExecStatus
 
+from loadstone.engines.postgresql import operator_classes
 from loadstone.errors import EngineError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -71,19 +72,24 @@ _TYPES = (
     re.compile(r":(?:aggtype|wintype|array_typeid|element_typeid)\s+(\d+)"),
     re.compile(r":(?:funccoltypes|coltypes|colTypes)\s+\(o\s+([\d\s]+)\)"),
 )
+_COMPARED = (
+    re.compile(r":\w*[tT]ype(?:[iI]d)?\s+(\d+)"),
+    re.compile(r":\w*[tT]ypes\s+\(o\s+([\d\s]+)\)"),
+)
+"""Every type of an expression. Its values may be compared unwritten: within a row or an array."""
 _TABLES = (re.compile(r":relid\s+(\d+)"),)
 
 _OF_FUNCTIONS = """
 SELECT n.nspname, p.proname, p.oid::pg_catalog.regprocedure::text, p.provolatile::text,
        p.proargdefaults::text,
        ARRAY[a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn,
-             a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn]::oid[]::text
+             a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn, p.prosupport]::oid[]::text,
+       coalesce(a.aggsortop, 0)::text
   FROM pg_catalog.pg_proc p
   JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   LEFT JOIN pg_catalog.pg_aggregate a ON a.aggfnoid = p.oid
  WHERE p.oid = ANY (%s::oid[]) ORDER BY 1, 3
 """
-_OF_OPERATORS = "SELECT oprcode::oid FROM pg_catalog.pg_operator WHERE oid = ANY (%s::oid[])"
 _OF_TYPES = """
 WITH RECURSIVE t(oid) AS (
     SELECT unnest(%s::oid[])
@@ -134,24 +140,27 @@ def check(connection: Connection, statement: str, *, changes: bool) -> None:
 
 
 def _check_functions(connection: Connection, tree: str) -> None:
-    """Those of a tree, and what in turn they call by the catalog: the functions of operators and
-    aggregates, arguments' defaults, and the checks of domains."""
+    """Those of a tree, and what in turn they call by the catalog: the functions of operators, of
+    their classes and of aggregates, arguments' defaults, and the checks of domains."""
     seen: set[str] = set()
-    trees, given = [tree], set[str]()
-    while trees or given:
+    trees, given, sorts = [tree], set[str](), set[str]()
+    while trees or given or sorts:
         text = "\n".join(trees)
-        operators = connection.execute(_OF_OPERATORS, (_numbers(text, _OPERATORS),))
-        given |= {str(number) for (number,) in operators} | {*_numbers(text, _FUNCTIONS)}
+        operators = sorts | {*_numbers(text, _OPERATORS)}
+        types, tables = _numbers(text, _COMPARED), _numbers(text, _TABLES)
+        given |= operator_classes.functions_of(connection, types, tables, operators)
+        given |= {*_numbers(text, _FUNCTIONS)}
         checks = connection.execute(_OF_TYPES, (_numbers(text, _TYPES),))
         trees = [str(check) for (check,) in checks if check not in seen]
         seen.update(trees)
-        new, given = sorted(given - seen), set()
+        new, given, sorts = sorted(given - seen), set(), set()
         seen.update(new)
         for row in connection.execute(_OF_FUNCTIONS, (new,)).fetchall():
-            schema, name, written, kind, defaults, parts = row
+            schema, name, written, kind, defaults, parts, sort = row
             _check_function(schema, name, written, kind)
             trees += [defaults] if defaults else []
             given |= {one for one in re.findall(r"\d+", parts) if one != "0"}
+            sorts |= {sort} - {"0"}
         given -= seen
 
 
