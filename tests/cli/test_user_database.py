@@ -98,8 +98,9 @@ def test_a_workload_with_keys_indexes_and_changes_leaves_nothing(desk: Desk, ser
 def test_a_run_without_a_figure_leaves_all_else_as_it_was(desk: Desk, server: UserServer):
     before = fingerprint(server)
     done = desk.run("run", "--on", server.url(), *CHOICES, "--time-limit", "0.00001")
-    # A statement may be over before its server hears that it is to end.
-    assert done.returncode in (0, 8), done.stderr
+    # A statement may be over before its server hears that it is to end: then there is a figure, or
+    # its cell has failed since others were within the limit.
+    assert done.returncode in (0, 1, 8), done.stderr
     assert "censored" in {result.status for result in desk.read().results}
     assert fingerprint(server) == before
 
