@@ -95,15 +95,12 @@ WITH RECURSIVE t(oid) AS (
     SELECT unnest(%s::oid[])
     UNION
     SELECT x.oid FROM t JOIN pg_catalog.pg_type y ON y.oid = t.oid CROSS JOIN LATERAL (
-        SELECT y.typbasetype UNION ALL SELECT y.typelem
-        UNION ALL SELECT a.atttypid FROM pg_catalog.pg_attribute a
-         WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
-        UNION ALL SELECT r.rngsubtype FROM pg_catalog.pg_range r WHERE r.rngtypid = y.oid
+        {parts_of_type}
     ) x(oid) WHERE x.oid <> 0
 )
 SELECT c.conbin::text FROM t JOIN pg_catalog.pg_constraint c ON c.contypid = t.oid
  WHERE c.conbin IS NOT NULL
-"""
+""".replace("{parts_of_type}", operator_classes.PARTS_OF_TYPE)
 _OF_TABLES = """
 WITH RECURSIVE r(oid) AS (
     SELECT unnest(%s::oid[])
@@ -150,7 +147,7 @@ def _check_functions(connection: Connection, tree: str) -> None:
         types, tables = _numbers(text, _COMPARED), _numbers(text, _TABLES)
         given |= operator_classes.functions_of(connection, types, tables, operators)
         given |= {*_numbers(text, _FUNCTIONS)}
-        checks = connection.execute(_OF_TYPES, (_numbers(text, _TYPES),))
+        checks = connection.execute(_OF_TYPES.encode(), (_numbers(text, _TYPES),))
         trees = [str(check) for (check,) in checks if check not in seen]
         seen.update(trees)
         new, given, sorts = sorted(given - seen), set(), set()

@@ -9,6 +9,14 @@ import psycopg
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
+PARTS_OF_TYPE = """
+        SELECT y.typbasetype UNION ALL SELECT y.typelem
+        UNION ALL SELECT a.atttypid FROM pg_catalog.pg_attribute a
+         WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+        UNION ALL SELECT r.rngsubtype FROM pg_catalog.pg_range r WHERE r.rngtypid = y.oid
+"""
+"""The types of which the type `y` is made: its base, elements, attributes, and a range's bounds."""
+
 # An operator of the server's own sorts and hashes by its own family, the first that is found,
 # whatever others have put it into. A function in C that an extension has brought is believed: many
 # do not declare those by which an index is searched, which nobody calls by a name.
@@ -17,10 +25,7 @@ WITH RECURSIVE t(oid) AS (
     SELECT unnest(%(types)s::oid[])
     UNION
     SELECT x.oid FROM t JOIN pg_catalog.pg_type y ON y.oid = t.oid CROSS JOIN LATERAL (
-        SELECT y.typbasetype UNION ALL SELECT y.typelem
-        UNION ALL SELECT a.atttypid FROM pg_catalog.pg_attribute a
-         WHERE a.attrelid = y.typrelid AND a.attnum > 0 AND NOT a.attisdropped
-        UNION ALL SELECT r.rngsubtype FROM pg_catalog.pg_range r WHERE r.rngtypid = y.oid
+        {parts_of_type}
         {of_multirange}
     ) x(oid) WHERE x.oid <> 0
 ), r(oid) AS (
@@ -78,6 +83,7 @@ def functions_of(
     if not (types or tables or operators):
         return set()
     known = connection.info.server_version >= _MULTIRANGES_COME
-    query = _FUNCTIONS.replace("{of_multirange}", _OF_MULTIRANGE.format("y.oid") if known else "")
+    query = _FUNCTIONS.replace("{parts_of_type}", PARTS_OF_TYPE)
+    query = query.replace("{of_multirange}", _OF_MULTIRANGE.format("y.oid") if known else "")
     values = {"types": [*types], "tables": [*tables], "operators": [*operators]}
     return {str(number) for (number,) in connection.execute(query.encode(), values)}
