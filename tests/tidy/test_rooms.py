@@ -30,8 +30,7 @@ PRINTED = {
     "numpy": (), "scipy": (), "pandas": (), "pyarrow.compute": (), "statistics": (), "random": (),
 }  # fmt: skip
 """The modules that compute, with the names that a report may take of each: the types of two values
-that `analysis` gives it, and the clock of the progress line.
-`test_report_computes_nothing.py` has the arithmetic."""
+that `analysis` gives it, and the clock of the progress line."""
 
 
 def room_of(module: str) -> str:
