@@ -20,7 +20,6 @@ from loadstone.diagnostics import (
     written,
 )
 from loadstone.errors import InputError
-from loadstone.plan.earlier_names import option_now
 
 COMMANDS = {
     "run": ("loadstone.commands.run", "Run a benchmark and write its report."),
@@ -168,10 +167,6 @@ def _invoke() -> int:
             return 0
         command = context.command_path if context else "loadstone"
         option = getattr(error, "option_name", "")
-        if (now := option_now(option)) and now in _options_of(context):
-            raise InputError(
-                f"there is no option {option} any more", hint=f"it is called {now} now"
-            ) from error
         if option in UNJUDGED and command.split()[-1] in ("ab", "bisect"):
             raise InputError(
                 f"{command} takes no {option}: loops of users are not judged",
@@ -181,12 +176,6 @@ def _invoke() -> int:
     if code == Exit.INTERRUPTED and not isinstance(code, Exit):
         raise KeyboardInterrupt  # that Typer took for an exit; a run's own is reported already
     return code if isinstance(code, int) else 0
-
-
-def _options_of(context: typer.Context | None) -> set[str]:
-    """The options of the command that was called."""
-    parameters = context.command.params if context else ()
-    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
 
 
 _PARSER_S_WORDS = (

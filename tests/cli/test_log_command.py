@@ -13,7 +13,7 @@ def test_a_folder_is_reported_and_what_is_no_record_is_named(desk: Desk):
     folder = desk.folder / "runs"
     folder.mkdir()
     for name in ("a", "b"):
-        shutil.copy(DATA / "wisconsin-schema-5.loadstone", folder / f"{name}.loadstone")
+        shutil.copy(DATA / "wisconsin.loadstone", folder / f"{name}.loadstone")
     (folder / "broken.loadstone").write_text("no record")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     done = desk.run("log")

@@ -22,8 +22,6 @@ AT_WORK = ("protocol", "machine", "analysis", "report", "planning", "worker", "r
 DOORS = ("registry", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__")
 ROOMS_HELD = (*ROOMS[: ROOMS.index("benchmarks")], *AT_WORK, "clients", *DOORS)
 ALLOWED = {
-    ("record/earlier_presentations.py", "oo1"): "its records of before schema 6 name it alone",
-    ("record/earlier_presentations.py", "wisconsin"): "likewise",
     ("plan/choices.py", "wisconsin"): "the default choice, where a user names none",
     **{("clients/declared.py", name): "the list of the papers' programs"
        for name in ("oo1", "oo7", "rvm")},
@@ -33,8 +31,6 @@ ALLOWED = {
        for name in ("bisect", "quel")},
 }  # fmt: skip
 """(File, name) -> why it may stand there."""
-IN_RECORDS = "record/earlier_presentations.py"
-"""It names the operations of old records alone."""
 PAPERS_FOLDERS = (["clients", "oo1"], ["clients", "oo7"], ["clients", "rvm"])
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -130,8 +126,6 @@ def named_operations(texts: Mapping[str, str], names: frozenset[str]) -> Iterato
     own = {name for name in names if not PLAIN.fullmatch(name)}
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, sorted(own)))})(?![\w%-])")
     for path, text in held(texts):
-        if path == IN_RECORDS:
-            continue
         for line, reported in said(path, text):
             if found := pattern.search(reported):
                 yield f"{PACKAGE}{path}:{line}: {found[0]!r} is an operation of a benchmark"

@@ -342,10 +342,3 @@ def test_a_name_that_no_code_has_is_seen(said):
 @pytest.mark.parametrize("said", ["`a_thing`", "`Driver::walk`", "`OTHER` in `a.py`", "`word`"])
 def test_a_name_that_code_has_is_left_alone(said):
     assert missing_names({**CODE, "STYLE.md": said}) == []
-
-
-def test_the_changes_say_the_schema_that_records_have(texts):
-    from loadstone.record.schema import SCHEMA_VERSION
-
-    newest = texts["CHANGELOG.md"].split("\n## ")[1]
-    assert re.findall(r"Records have schema (\d+)", newest) == [str(SCHEMA_VERSION)]

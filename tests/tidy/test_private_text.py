@@ -1,5 +1,5 @@
-"""The project's text speaks of the project alone: no key, no one's machine, paths, private addresses
-or package registries."""
+"""The project's text speaks of the project alone: no key, no path of a machine, no private address
+or package registry."""
 
 import re
 from collections.abc import Mapping

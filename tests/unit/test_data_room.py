@@ -13,7 +13,7 @@ from loadstone.run import data_room
 from loadstone.run.data_room import larger_than_memory, room_of
 from loadstone.run.planned import Planned, plan_from
 
-RECORD = Path(__file__).parents[1] / "data" / "wisconsin-schema-5.loadstone"
+RECORD = Path(__file__).parents[1] / "data" / "wisconsin.loadstone"
 GIB = 1 << 30
 
 

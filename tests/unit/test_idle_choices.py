@@ -11,7 +11,7 @@ from loadstone.plan.idle_choices import DEFAULTS, idle
 from loadstone.plan.written_choices import as_command, as_toml, choices_from
 from loadstone.run.planned import plan_from
 
-RECORD = str(Path(__file__).resolve().parents[1] / "data" / "wisconsin-schema-5.loadstone")
+RECORD = str(Path(__file__).resolve().parents[1] / "data" / "wisconsin.loadstone")
 RUN = ("run", "--dry-run", "--on", "sqlite")
 ONLY_WARM = (*RUN, "--temperature", "warm")
 ONLY_COLD = (*RUN, "--temperature", "cold")
@@ -59,8 +59,7 @@ def test_beside_what_it_needs_it_is_taken(words, monkeypatch, capsys):
 
 
 def test_a_choice_without_an_effect_is_no_part_of_a_plans_identity():
-    """A record of an earlier release may have one: the command that plans it again has not, and
-    must give the hash that stands beside it."""
+    """The command that plans a record again has no such choice, and must give the same hash."""
     chosen = {"on": ["sqlite"], "operations": ["min-heap"], "temperature": ["warm"]}
     plan = plan_from(chosen, None).plan
     idle_of_old = {"repeat_cold": 9, "loop_s": 7.0}

@@ -23,7 +23,6 @@ from loadstone.plan.presentation import (
     Whole,
 )
 from loadstone.record import Recorder, Run, read
-from loadstone.record.earlier_presentations import presentation_then
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m|`x` [bold]"
 THIRD = Presentation(
@@ -90,7 +89,6 @@ def test_a_benchmark_that_declares_nothing_counts_tuples_and_has_no_ladder() -> 
     run = of_a_third_party(Presentation("Thirds"))
     assert ladders(summarise(run)) == ()
     assert "20,000 tuples, warm" in registry.load_report("md")().render(run).decode()
-    assert presentation_then("thirds") == Presentation("Thirds")
 
 
 def test_what_it_says_is_shown_and_not_obeyed() -> None:

@@ -14,7 +14,6 @@ from loadstone.analysis.published import Comparison, comparisons
 from loadstone.analysis.summary import summarise
 from loadstone.benchmarks.idm.benchmark import IdmBenchmark
 from loadstone.benchmarks.ingres.benchmark import IngresBenchmark
-from loadstone.record import earlier_names
 from loadstone.record.budget import BudgetPart
 from loadstone.record.model import Run
 from loadstone.report.paper_words import derived_cells
@@ -302,18 +301,6 @@ def test_a_quotient_of_two_operations_is_no_time() -> None:
     text = registry.load_report("md")().render(found).decode()
     assert f"| 1.1 | {shown.text} |" in text
     assert registry.load_report("html")().render(found)
-
-
-def test_a_record_of_before_says_which_of_its_tables_are_cpu_times() -> None:
-    note = "CPU time of INGRES; ours are elapsed times. Recomputed: b improves."
-    tables = [{"title": "Compiled queries, CPU time", "note": note}, {"title": "Compiled queries"}]
-    found = earlier_names.published_now({"tables": tables}, 12)["tables"]
-    assert found[0] == {
-        "title": tables[0]["title"],
-        "quantity": "cpu",
-        "note": "Recomputed: b improves.",
-    }
-    assert "quantity" not in found[1]
 
 
 def test_the_papers_of_ingres_and_idm_have_their_derived_columns() -> None:

@@ -214,7 +214,7 @@ def damage_text(path):
         (damage_truncated, "damaged|not a readable record"),
         (damage_foreign, "not a Loadstone record"),
         (damage_newer, "schema 99"),
-        (damage_negative, "there is no schema -1"),
+        (damage_negative, "has schema -1"),
         (damage_text, "not a readable record"),
         (lambda path: path.unlink(), "there is no record"),
     ],

@@ -12,60 +12,9 @@ from test_record import BUDGET, CELLS, fresh, result
 from loadstone.errors import RecordError
 from loadstone.plan.study import PRUNED, Decision
 from loadstone.record import Recorder, Sample, read, schema
-from loadstone.record.model import Agreement, Condition, Disturbance, InputText
-from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, table, tables_of
+from loadstone.record.model import Agreement, Disturbance, InputText
+from loadstone.record.schema import TABLES, table
 from loadstone.report.markdown import MarkdownReport
-
-OLD = {
-    1: [("sample", "commit_ns"), ("calibration", None), ("condition", None), ("users", None)],
-    2: [("condition", "yardstick_ns")],
-    3: [],
-}
-"""The columns that a record of an old schema lacks."""
-
-
-def made_old(path, version):
-    """Turns a new record into one that the old Loadstone could have written."""
-    with closing(sqlite3.connect(path)) as connection:
-        rows = {
-            table.name: connection.execute(
-                f"SELECT {', '.join(c.name for c in table.of_version(version))} FROM {table.name}"
-            ).fetchall()
-            for table in tables_of(version)
-        }
-    path.unlink()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version};"
-            # Old ones were written with line breaks in their definitions.
-            + definitions(version).replace(", ", ",\n  ")
-        )
-        for name, values in rows.items():
-            marks = ",".join("?" * len(values[0])) if values else ""
-            if values:
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", values)
-        connection.commit()
-
-
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_an_old_record_is_read_and_what_it_has_not_is_absent(tmp_path, version):
-    path = tmp_path / "r.loadstone"
-    recorder = fresh(path)
-    recorder.calibration({"clock.cost_ns": 24.1})
-    recorder.cell(replace(result(CELLS[0]), condition=Condition(0.1, None, 0.0, 7.5)))
-    recorder.end("complete", 1)
-    made_old(path, version)
-    with closing(sqlite3.connect(path)) as connection:
-        for table, column in OLD[version]:
-            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            assert column not in names
-            assert bool(names) == bool(column)
-    run = read(path)
-    assert run.results[0].samples == result(CELLS[0]).samples
-    assert (run.results[0].condition is None) == (version == 1)
-    assert bool(run.sessions[0].calibration) == (version > 1)
-    with pytest.raises(RecordError, match="continues records of"):
-        Recorder.resume(path)
 
 
 def test_a_text_too_long_is_cut_and_no_other_value_is_written_that_could_not_be_read(tmp_path):

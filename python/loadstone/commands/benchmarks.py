@@ -89,17 +89,14 @@ def _print_inputs(
     """A line for each variation: its number, and its input."""
     from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
-    from loadstone.plan.earlier_names import operation_now
     from loadstone.text.parsing import whole_number
 
     scale = whole_number(rows, "--rows") if rows else _scale(benchmark, edition)
     operations = {item.name: item for item in benchmark.operations(edition, scale)}
     if name not in operations:
-        now = operation_now(name, operations)
-        meant = f"it is called {' or '.join(now)} now; " if now else ""
         raise InputError(
             f"{benchmark.name} {edition} has no operation {name!r}",
-            hint=f"{meant}loadstone benchmarks {benchmark.name} lists them",
+            hint=f"loadstone benchmarks {benchmark.name} lists them",
         )
     operation = operations[name]
     for variation in range(min(count, len(operation.texts))):

@@ -16,7 +16,6 @@ from typing import Any
 
 from loadstone.engines import bounds
 from loadstone.errors import InputError
-from loadstone.plan.earlier_names import value_now
 
 FILE = "tactics.toml"
 CLIENT_FILE = "client_tactics.toml"
@@ -92,11 +91,6 @@ class Tactic:
         kinds = [shown for shown in self.names if shown.startswith("<")]
         if value in self.names and value not in kinds:
             return value
-        if now := value_now(self.name, value):
-            raise InputError(
-                f"{engine} has no {self.name}={value} any more",
-                hint=f"it is called {self.name}={now} now",
-            )
         if not kinds or not _NUMBER.fullmatch(value):
             raise InputError(
                 f"{engine} cannot set {self.name} to {value[:SHOWN_LETTERS]!r}",

@@ -8,7 +8,6 @@ from typing import Any
 
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, RUN, STUDIED, STUDY, TWO_ENDED, Choice, Choices
-from loadstone.plan.earlier_names import CHOICES as RENAMED
 from loadstone.plan.idle_choices import idle
 from loadstone.text.files import read_toml
 from loadstone.text.shape import fields_of, shaped
@@ -41,11 +40,6 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
     hints = fields_of(Choices)
     unknown = sorted(set(data) - set(hints))
     if unknown:
-        if unknown[0] in RENAMED:
-            raise InputError(
-                f"{source}: {unknown[0]} is no choice any more",
-                hint=f"it is called {RENAMED[unknown[0]]} now",
-            )
         from difflib import get_close_matches
 
         if isinstance(data[unknown[0]], Mapping):

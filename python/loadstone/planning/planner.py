@@ -11,7 +11,6 @@ from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import InputError, NothingToMeasureError
 from loadstone.plan.choices import DEFINED, LOOP_S_MAX, Choices
-from loadstone.plan.earlier_names import operation_now
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.role import Role
@@ -289,9 +288,7 @@ def _like(name: str, known: Collection[str]) -> list[str]:
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    """The present name of an unknown operation, or names like it; empty without any."""
-    if now := operation_now(name, known):
-        return f"it is called {' or '.join(now)} now; "
+    """Names like that of an unknown operation; empty without any."""
     like: Collection[str] = known
     if any(letter in name for letter in "*?["):  # a pattern is like one of a group's
         like = dict.fromkeys(f"{each.partition('-')[0]}-*" for each in known if "-" in each)

@@ -1,9 +1,8 @@
 """The values that a column of the record may hold: declared once, for the file's schema, the writer
 and the reader. A record is untrusted input, so an undeclared value is refused.
 
-To add a column: a `Column` at the end of its table in `schema.py`, with `since` the version of the
-schema that has it first, a field with a default at the end of its class in `model.py`, and its line
-in `docs/record.md`. To add a table: a `Table` with `since`.
+To add a column: a `Column` at the end of its table in `schema.py`, a field at the end of its class
+in `model.py`, and its line in `docs/record.md`.
 """
 
 import math
@@ -33,26 +32,20 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`null`: whether it may be absent. `since`: the first version of the schema that has it.
-    `before`: the version that named it so, and the name that it had in earlier ones."""
+    """`null`: whether it may be absent."""
 
     name: str
     kind: Kind
     null: bool = False
-    since: int = 1
     more: str = ""
     """The rest of its definition."""
-    before: tuple[int, str] | None = None
 
-    def name_in(self, version: int) -> str:
-        """Its name in a schema."""
-        return self.before[1] if self.before and version < self.before[0] else self.name
-
-    def sql(self, version: int) -> str:
-        """Its definition in a schema."""
+    @property
+    def sql(self) -> str:
+        """Its definition."""
         null = "" if self.null or "PRIMARY KEY" in self.more else " NOT NULL"
         more = f" {self.more}" if self.more else ""
-        return f"{self.name_in(version)} {self.kind.sql}{null}{more}"
+        return f"{self.name} {self.kind.sql}{null}{more}"
 
     def holds(self, value: Any) -> bool:
         """Whether it may hold a value."""
@@ -65,16 +58,12 @@ class Table:
 
     name: str
     columns: tuple[Column, ...]
-    since: int = 1
     strict: bool = False
 
-    def of_version(self, version: int) -> tuple[Column, ...]:
-        """The columns that a schema has."""
-        return tuple(column for column in self.columns if column.since <= version)
-
-    def sql(self, version: int) -> str:
-        """Its definition in a schema, as SQLite keeps it."""
-        columns = ", ".join(column.sql(version) for column in self.of_version(version))
+    @property
+    def sql(self) -> str:
+        """Its definition, as SQLite keeps it."""
+        columns = ", ".join(column.sql for column in self.columns)
         return f"CREATE TABLE {self.name} ({columns})" + (" STRICT" if self.strict else "")
 
     def checked(self, row: dict[str, Any]) -> dict[str, Any]:

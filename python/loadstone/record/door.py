@@ -9,18 +9,17 @@ are checked when they are read, against `schema`.
 import errno
 import fcntl
 import os
-import re
 import sqlite3
 import stat
 import struct
 import time
 from contextlib import closing
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from loadstone.errors import RecordError
 from loadstone.record.journal import FILE_BYTES_MAX, is_sqlite, names_a_file, rolled_back
-from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, tables_of
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, definitions
 
 STEPS_MAX = 1_000_000
 """Thousands of steps of SQLite's programs before a statement is given up as endless."""
@@ -33,9 +32,8 @@ _FLOCK = struct.Struct("@hhqqi")
 """The kernel's `struct flock`, for `fcntl`."""
 
 
-def opened(path: Path) -> tuple[sqlite3.Connection, int]:
-    """A record's content, in memory and for reading, and the version of its schema. Raises
-    `RecordError` with the reason."""
+def opened(path: Path) -> sqlite3.Connection:
+    """A record's content, in memory and for reading. Raises `RecordError` with the reason."""
     return _looked_at(content(path), path)
 
 
@@ -43,20 +41,14 @@ def owned(path: Path) -> sqlite3.Connection:
     """A record opened for writing by the run that owns it: first examined as `opened` does; then
     SQLite rolls back the journal of a killed run. Raises `RecordError`."""
     data = content(path)
-    in_memory, version = _looked_at(data, path)
-    in_memory.close()
-    if version < SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema {version}; this Loadstone continues records of {SCHEMA_VERSION}",
-            hint="continue it with the Loadstone that wrote it; this one can report it",
-        )
+    _looked_at(data, path).close()
     check_beside(path)
     try:
         connection = sqlite3.connect(
             f"{_real(path).as_uri()}?mode=rw", uri=True, isolation_level=None
         )
         connection.execute("PRAGMA trusted_schema=OFF")
-        check_definitions(connection, version, path)
+        check_definitions(connection, path)
     except sqlite3.Error as error:
         raise RecordError(
             f"cannot write the record {path}: {error}", hint="make it and its folder writable"
@@ -69,13 +61,13 @@ def owned(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _looked_at(data: bytes, path: Path) -> tuple[sqlite3.Connection, int]:
-    version = _version(data, path)
+def _looked_at(data: bytes, path: Path) -> sqlite3.Connection:
+    _check_header(data, path)
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         _confine(connection)
         connection.deserialize(data)
-        check_definitions(connection, version, path)
+        check_definitions(connection, path)
         if (found := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise RecordError(f"{path} is damaged: {found}", hint="it may be truncated")
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -84,7 +76,7 @@ def _looked_at(data: bytes, path: Path) -> tuple[sqlite3.Connection, int]:
     except RecordError:
         connection.close()
         raise
-    return connection, version
+    return connection
 
 
 def check_beside(path: Path) -> None:
@@ -133,32 +125,26 @@ def content(path: Path) -> bytes:
         raise RecordError(f"{path} cannot be read: {error.message}") from error
 
 
-def check_definitions(connection: sqlite3.Connection, version: int, path: Path) -> None:
-    """Refuse a file that defines anything but the tables of its schema. Raises `RecordError`."""
-    found = connection.execute(_DEFINED, (len(tables_of(version)) + 1,)).fetchall()
-    if sorted(map(_normal, found)) != _defined_by(definitions(version)):
+def check_definitions(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that defines anything but a record's tables. Raises `RecordError`."""
+    found = connection.execute(_DEFINED, (len(TABLES) + 1,)).fetchall()
+    if sorted(found) != _made_by(definitions()):
         raise RecordError(
-            f"{path} does not have the tables of a record of schema {version}",
+            f"{path} does not have the tables of a record of schema {SCHEMA_VERSION}",
             hint="it is damaged, or was made by another program",
         )
 
 
-@lru_cache(maxsize=8)
-def _defined_by(script: str) -> list[tuple[str, ...]]:
-    """The definitions that SQLite makes of a schema's."""
+@cache
+def _made_by(script: str) -> list[tuple[str, ...]]:
+    """The definitions of tables as SQLite keeps them."""
     with closing(sqlite3.connect(":memory:")) as ours:
         ours.executescript(script)
-        return sorted(map(_normal, ours.execute(_DEFINED, (-1,))))
+        return sorted(ours.execute(_DEFINED, (-1,)))
 
 
-def _normal(row: tuple[object, ...]) -> tuple[str, ...]:
-    """A definition, whatever its line breaks: releases have written them differently."""
-    *names, sql = map(str, row)
-    return (*names, re.sub(r"\s*([(),])\s*", r"\1", " ".join(sql.split())))
-
-
-def _version(data: bytes, path: Path) -> int:
-    """The schema's version, from the file's header. Refuses files that are no record of ours."""
+def _check_header(data: bytes, path: Path) -> None:
+    """Refuse files that are no record of ours, or of another format."""
     if not data:
         raise RecordError(
             f"{path} is empty: its run ended before it began", hint="start the run again"
@@ -172,19 +158,16 @@ def _version(data: bytes, path: Path) -> int:
     application = int.from_bytes(data[68:72])
     if application != APPLICATION_ID:
         raise RecordError(f"{path} is a SQLite file, but not a Loadstone record")
-    if version > SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise RecordError(
-            f"{path} has schema {version}; this Loadstone reads up to {SCHEMA_VERSION}",
-            hint="read it with the newer Loadstone that wrote it",
+            f"{path} has schema {version}; this Loadstone reads {SCHEMA_VERSION}",
+            hint="read it with the Loadstone that wrote it",
         )
-    if version < 1:
-        raise RecordError(f"{path} is damaged: there is no schema {version}")
     if data[18:20] != b"\1\1":
         raise RecordError(
             f"{path} was put into WAL mode by another program",
             hint="sqlite3 FILE 'PRAGMA journal_mode=DELETE' puts it back",
         )
-    return version
 
 
 def _confine(connection: sqlite3.Connection) -> None:

@@ -383,8 +383,6 @@ class Run:
     """Of a study: the latest session's of each operation and scale."""
     agreements: tuple[Agreement, ...] = ()
     """Of a user's workload: the latest session's of each statement."""
-    schema: int = 0
-    """The record's schema; 0 for one that was not read from a file."""
 
     @property
     def pending(self) -> tuple[Cell, ...]:

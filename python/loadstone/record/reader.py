@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from loadstone.errors import InputError, RecordError
-from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, digest_of
+from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Combination, Decision
 from loadstone.plan.workload import Accepted
-from loadstone.record import earlier_names
 from loadstone.record.budget import (
     Budget,
     BudgetBlock,
@@ -23,7 +22,6 @@ from loadstone.record.budget import (
 )
 from loadstone.record.column import shown
 from loadstone.record.door import opened
-from loadstone.record.earlier_presentations import presentation_then
 from loadstone.record.facts import calibration_figure, machine_fact
 from loadstone.record.model import (
     Agreement,
@@ -49,9 +47,9 @@ from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 ROWS_MAX = 2 * SAMPLES_MAX
 """Of a table: a cell that was disturbed may have been measured twice."""
-CHAPTERS_SINCE, CHAPTERS_MAX = 9, 100
-"""The first schema whose records may hold several benchmarks; and the most of them."""
-NOT_AT_CLOCK = "its pages were not counted when the clock started, but before the engine opened"
+CHAPTERS_MAX = 100
+"""Benchmarks of a record."""
+NOT_AT_CLOCK = "its pages were not counted when the clock started"
 
 
 def read(path: Path) -> Run:
@@ -67,9 +65,9 @@ def read_chapters(path: Path) -> tuple[Run, ...]:
 
     Raises `RecordError` with the reason: any record is read, checked, and left unchanged.
     """
-    connection, version = opened(path)
+    connection = opened(path)
     try:
-        runs = tuple(_run(source) for source in _chapters(connection, version))
+        runs = tuple(_run(source) for source in _chapters(connection))
     except (RecordError, InputError) as error:
         raise RecordError(f"{path} is damaged: {error.message}", hint=error.hint) from error
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -92,27 +90,22 @@ RateOfStep = Annotated[float, Within(0, 1e12, above=True)]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Source:
-    """A record's tables as its schema has them: the rows of one chapter, each checked against what
-    is declared. The first chapter's source checks those of all."""
+    """A record's tables: the rows of one chapter, each checked against what is declared. The first
+    chapter's source checks the rows of all."""
 
     connection: sqlite3.Connection
-    version: int
     chapter: int = 0
     of_session: Mapping[Any, Any] = dataclasses.field(default_factory=dict)
     of_cell: Mapping[Any, Any] = dataclasses.field(default_factory=dict)
-    """The chapter of each session, and of each cell; both empty where a record has but one."""
+    """The chapter of each session, and of each cell."""
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """A table's rows in the order of writing, by the names of now of their columns, without
-        those that are younger than the record; none where the table is. Raises `RecordError`."""
+        """A table's rows in the order of writing, by the names of their columns. Raises
+        `RecordError`."""
         declared = table(name)
-        if declared.since > self.version:
-            return
-        present = declared.of_version(self.version)
-        columns = ", ".join(column.name_in(self.version) for column in present)
+        names = [column.name for column in declared.columns]
         # Names of ours, never input.
-        query = f"SELECT {columns} FROM {name} ORDER BY rowid"  # noqa: S608
-        names = [column.name for column in present]
+        query = f"SELECT {', '.join(names)} FROM {name} ORDER BY rowid"  # noqa: S608
         for number, values in enumerate(self.connection.execute(query)):
             if number == ROWS_MAX:
                 raise RecordError(
@@ -125,12 +118,10 @@ class _Source:
             row = declared.checked(row)
             if self._place(name, row) == self.chapter:
                 row.pop("chapter", None)
-                yield earlier_names.row_now(name, row, self.version)
+                yield row
 
     def _place(self, name: str, row: Mapping[str, Any]) -> Any:
         """The chapter of a row. Raises `RecordError` where it belongs to nothing."""
-        if self.version < CHAPTERS_SINCE:
-            return 0
         if "chapter" in row:
             return row["chapter"]
         by_cell = "cell_id" in row and name != "cell"
@@ -142,11 +133,8 @@ class _Source:
         return known[row[key]]
 
 
-def _chapters(connection: sqlite3.Connection, version: int) -> Iterator[_Source]:
+def _chapters(connection: sqlite3.Connection) -> Iterator[_Source]:
     """A source for each benchmark of a record. Raises `RecordError` where they are not numbered."""
-    if version < CHAPTERS_SINCE:
-        yield _Source(connection, version)
-        return
     numbers = [number for (number,) in _checked(connection, "run", "chapter")]
     if len(numbers) > CHAPTERS_MAX or numbers != [*range(len(numbers))]:
         raise RecordError(f"its benchmarks are numbered {shown(numbers)}")
@@ -158,7 +146,7 @@ def _chapters(connection: sqlite3.Connection, version: int) -> Iterator[_Source]
     cells = _checked(connection, "cell", "cell_id", "session_id")
     of_cell = {cell: of_session.get(session) for cell, session in cells}
     for number in numbers or [0]:
-        yield _Source(connection, version, number, of_session, of_cell)
+        yield _Source(connection, number, of_session, of_cell)
 
 
 def _checked(connection: sqlite3.Connection, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -174,21 +162,17 @@ def _run(source: _Source) -> Run:
     head = next(source.rows("run"), None)
     if head is None:
         raise RecordError("it holds no run", hint="its run was killed before it began")
-    plan_hash, plan_text = head["plan_hash"], head["plan"]
-    plan = Plan.from_json(earlier_names.plan_now(plan_text, source.version))
-    # Earlier releases hashed the whole text.
-    if plan_hash not in (plan.hash, digest_of(plan_text)):
+    plan = Plan.from_json(head["plan"])
+    if head["plan_hash"] != plan.hash:
         raise RecordError("its plan does not match run.plan_hash")
-    numbers = earlier_names.published_now(strict_json(head["published"]), source.version)
     decided = [(row.pop("session_id"), _decision(row)) for row in source.rows("decision")]
     return Run(
         run_id=head["run_id"],
-        schema=source.version,
         created_at=head["created_at"],
         loadstone_version=head["loadstone_version"],
         plan=plan,
-        published=shaped(numbers, Published, "run.published"),
-        presentation=_presentation(head, plan),
+        published=shaped(strict_json(head["published"]), Published, "run.published"),
+        presentation=Presentation.from_json(head["presentation"]),
         sessions=_sessions(source),
         operations=_unique(sorted(map(_operation, source.rows("operation")), key=_place)),
         results=_results(source, plan, [decision for _, decision in decided]),
@@ -204,13 +188,6 @@ def _run(source: _Source) -> Run:
         decisions=_standing(source, plan, decided),
         agreements=_agreements(source),
     )
-
-
-def _presentation(head: dict[str, Any], plan: Plan) -> Presentation:
-    if "presentation" not in head:
-        return presentation_then(plan.benchmark)
-    found = Presentation.from_json(head["presentation"])
-    return dataclasses.replace(found, basis=earlier_names.basis_now(found.basis))
 
 
 def _in_session(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -235,11 +212,10 @@ def _place(text: OperationText) -> tuple[int, int]:
 def _users_point(row: dict[str, Any]) -> UsersPoint:
     texts = ("latency_ns", "lag_ns", "service_ns")
     found: dict[str, Any] = {name: _percentiles(row[name], name) for name in texts}
-    if "intervals" in row:
-        found["intervals"] = shaped(
-            strict_json(row["intervals"]), tuple[IntervalRow, ...], "users.intervals"
-        )
-        found["ramp"] = shaped(strict_json(row["ramp"]), tuple[RateOfStep, ...], "users.ramp")
+    found["intervals"] = shaped(
+        strict_json(row["intervals"]), tuple[IntervalRow, ...], "users.intervals"
+    )
+    found["ramp"] = shaped(strict_json(row["ramp"]), tuple[RateOfStep, ...], "users.ramp")
     return UsersPoint(**row | found)
 
 
@@ -410,7 +386,6 @@ def _evidence(row: dict[str, Any]) -> ColdEvidence:
     evidence = ColdEvidence(**row)
     proved, reason = bool(evidence.proved), evidence.reason
     if proved and evidence.resident_at_clock is None:
-        # Before schema 5 nobody looked once the engine had opened.
         proved, reason = False, NOT_AT_CLOCK
     elif proved and evidence.resident_at_clock:
         proved, reason = False, f"{evidence.resident_at_clock} pages when the clock started"

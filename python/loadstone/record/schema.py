@@ -22,7 +22,8 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": shows a record from any other SQLite file
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 1
+"""The first released Loadstone reads and writes this one; every later one must read it."""
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 
@@ -53,13 +54,13 @@ PERCENTILES = json_text(1_000)
 
 SESSION = Column("session_id", ID, more="REFERENCES session")
 CELL = Column("cell_id", ID, more="REFERENCES cell")
-CHAPTER = Column("chapter", ORDINAL, since=9)
+CHAPTER = Column("chapter", ORDINAL)
 """Of a run of several benchmarks: which of them, from 0. Rows of a session, and of a cell, belong
 to that of their session."""
 
 
-def _figure(column: str, *, since: int = 1) -> Column:
-    return Column(column, NS, null=True, since=since)
+def _figure(column: str) -> Column:
+    return Column(column, NS, null=True)
 
 
 TABLES = (
@@ -72,7 +73,7 @@ TABLES = (
             Column("plan_hash", matching("[0-9a-f]{12}", "12 hexadecimal digits")),
             Column("plan", json_text(1 << 25)),
             Column("published", json_text(1 << 22)),
-            Column("presentation", json_text(1 << 20), since=6),
+            Column("presentation", json_text(1 << 20)),
             CHAPTER,
         ),
     ),
@@ -98,7 +99,6 @@ TABLES = (
     Table(
         "calibration",
         (SESSION, Column("key", NAME), Column("value", figure(), null=True)),
-        since=2,
         strict=True,
     ),
     Table(
@@ -136,7 +136,6 @@ TABLES = (
             Column("text", TEXT),
             CHAPTER,
         ),
-        since=5,
     ),
     Table(
         "structure_note",
@@ -186,24 +185,24 @@ TABLES = (
             _figure("server_cpu_ns"),
             Column("read_bytes", COUNT, null=True),
             Column("written_bytes", COUNT, null=True),
-            _figure("commit_ns", since=2),
-            Column("client_threads", COUNT, null=True, since=5),
-            Column("server_threads", COUNT, null=True, since=5),
-            Column("calls", COUNT, null=True, since=5),
-            Column("statements", COUNT, null=True, since=5),
-            Column("round_trips", COUNT, null=True, since=5),
-            Column("tuples", COUNT, null=True, since=7),
-            Column("pages", COUNT, null=True, since=7),
-            Column("comparisons", COUNT, null=True, since=7),
-            Column("hash_probes", COUNT, null=True, since=7),
-            Column("spilled_bytes", COUNT, null=True, since=7),
-            Column("log_bytes", COUNT, null=True, since=7),
-            Column("batches_ahead", COUNT, null=True, since=7),
-            Column("functions_compiled", COUNT, null=True, since=7),
-            Column("code_bytes", COUNT, null=True, since=7),
-            _figure("compile_ns", since=7),
-            Column("first_copy_reads", COUNT, null=True, since=9),
-            Column("second_copy_reads", COUNT, null=True, since=9),
+            _figure("commit_ns"),
+            Column("client_threads", COUNT, null=True),
+            Column("server_threads", COUNT, null=True),
+            Column("calls", COUNT, null=True),
+            Column("statements", COUNT, null=True),
+            Column("round_trips", COUNT, null=True),
+            Column("tuples", COUNT, null=True),
+            Column("pages", COUNT, null=True),
+            Column("comparisons", COUNT, null=True),
+            Column("hash_probes", COUNT, null=True),
+            Column("spilled_bytes", COUNT, null=True),
+            Column("log_bytes", COUNT, null=True),
+            Column("batches_ahead", COUNT, null=True),
+            Column("functions_compiled", COUNT, null=True),
+            Column("code_bytes", COUNT, null=True),
+            _figure("compile_ns"),
+            Column("first_copy_reads", COUNT, null=True),
+            Column("second_copy_reads", COUNT, null=True),
         ),
     ),
     Table(
@@ -229,7 +228,6 @@ TABLES = (
             Column("words", MESSAGE),
             Column("answers", json_text(1 << 22)),
         ),
-        since=10,
     ),
     Table(
         "evidence",
@@ -244,11 +242,11 @@ TABLES = (
             Column("resident_before", COUNT, null=True),
             Column("resident_after", COUNT, null=True),
             Column("engine_dead", TRUTH),
-            Column("resident_opened", COUNT, null=True, since=5),
-            Column("resident_at_clock", COUNT, null=True, since=5),
-            Column("opening_read_bytes", COUNT, null=True, since=5),
-            Column("kept_bytes", COUNT, null=True, since=5),
-            Column("data_bytes", COUNT, null=True, since=5),
+            Column("resident_opened", COUNT, null=True),
+            Column("resident_at_clock", COUNT, null=True),
+            Column("opening_read_bytes", COUNT, null=True),
+            Column("kept_bytes", COUNT, null=True),
+            Column("data_bytes", COUNT, null=True),
         ),
     ),
     Table(
@@ -258,9 +256,8 @@ TABLES = (
             Column("stolen_share", SHARE, null=True),
             Column("foreign_share", SHARE, null=True),
             Column("speed_drift", real(-1, 1e9), null=True),
-            Column("speed_probe_ns", real(1, 1e18), null=True, since=3, before=(6, "yardstick_ns")),
+            Column("speed_probe_ns", real(1, 1e18), null=True),
         ),
-        since=2,
     ),
     Table(
         "disturbance",
@@ -270,9 +267,8 @@ TABLES = (
             Column("low_factor", SHARE),
             Column("high_factor", real(1, 1e12)),
         ),
-        since=4,
     ),
-    Table("bound", (CELL, Column("longer_than_ns", MEASURED_NS)), since=8),
+    Table("bound", (CELL, Column("longer_than_ns", MEASURED_NS))),
     Table(
         "decision",
         (
@@ -286,7 +282,6 @@ TABLES = (
             Column("combinations", json_text(1 << 20)),
             Column("undone", TRUTH),
         ),
-        since=8,
     ),
     Table(
         "statement",
@@ -295,9 +290,7 @@ TABLES = (
             Column("variation", ORDINAL),
             Column("text", TEXT),
             Column("plan", TEXT),
-            Column(
-                "access", matching("[a-z,]{0,200}", "names joined by commas"), null=True, since=4
-            ),
+            Column("access", matching("[a-z,]{0,200}", "names joined by commas"), null=True),
         ),
     ),
     Table(
@@ -312,7 +305,6 @@ TABLES = (
             Column("reading_ns", NS),
             Column("lost", COUNT),
         ),
-        since=8,
     ),
     Table(
         "budget_thread",
@@ -324,7 +316,6 @@ TABLES = (
             Column("cpu_ns", NS),
             Column("waited_ns", NS, null=True),
         ),
-        since=8,
     ),
     Table(
         "budget_part",
@@ -337,7 +328,6 @@ TABLES = (
             Column("entry", WORDS),
             Column("samples", COUNT),
         ),
-        since=8,
     ),
     Table(
         "budget_block",
@@ -348,7 +338,6 @@ TABLES = (
             Column("samples", whole(1, 10**9)),
             Column("elapsed_ns", MEASURED_NS),
         ),
-        since=8,
     ),
     Table(
         "budget_rung",
@@ -359,7 +348,6 @@ TABLES = (
             Column("plan", TEXT),
             Column("reason", MESSAGE),
         ),
-        since=8,
     ),
     Table(
         "budget_timer",
@@ -369,7 +357,6 @@ TABLES = (
             Column("executions", whole(1, 10**9)),
             Column("elapsed_ns", NS),
         ),
-        since=11,
     ),
     Table(
         "users",
@@ -378,7 +365,7 @@ TABLES = (
             Column("operation", NAME),
             Column("variant", VARIANT),
             Column("rows", SCALE),
-            Column("client", NAME, before=(6, "host")),
+            Column("client", NAME),
             Column("model", one_of(("closed", "open"))),
             Column("users", whole(1, 10**6)),
             Column("rate_per_s", real(0, 1e12), null=True),
@@ -395,14 +382,13 @@ TABLES = (
             Column("histogram", blob(1 << 22)),
             Column("status", STATUS),
             Column("reason", MESSAGE),
-            Column("beside", WORDS, since=5),
-            Column("links_checked", COUNT, null=True, since=5),
-            Column("compared", COUNT, null=True, since=12),
-            Column("interval_ns", NS, since=12),
-            Column("intervals", json_text(1 << 18), since=12),
-            Column("ramp", json_text(4_000), since=12),
+            Column("beside", WORDS),
+            Column("links_checked", COUNT, null=True),
+            Column("compared", COUNT, null=True),
+            Column("interval_ns", NS),
+            Column("intervals", json_text(1 << 18)),
+            Column("ramp", json_text(4_000)),
         ),
-        since=2,
     ),
     Table(
         "event",
@@ -417,14 +403,9 @@ TABLES = (
 )
 
 
-def tables_of(version: int) -> tuple[Table, ...]:
-    """The tables that a schema has."""
-    return tuple(table for table in TABLES if table.since <= version)
-
-
-def definitions(version: int = SCHEMA_VERSION) -> str:
-    """The statements that make a schema's tables."""
-    return "".join(f"{table.sql(version)};\n" for table in tables_of(version))
+def definitions() -> str:
+    """The statements that make the tables."""
+    return "".join(f"{table.sql};\n" for table in TABLES)
 
 
 def table(name: str) -> Table:

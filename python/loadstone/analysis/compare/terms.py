@@ -137,17 +137,9 @@ def _rule(
     if _is_version(key, (match.a, match.b)):
         # Another engine has another version by its nature.
         return "version", match.repeated or match.other_release or not match.same_engine
-    # A release may lack what a later one has, and a record what was not read back yet.
+    # A release may lack what a later one has.
     differ = match.other_release or not match.same_engine
-    lacking = differ or _unrecorded(match, key, a)
-    return key, lacking and not (key in a and key in b)
-
-
-def _unrecorded(match: Match, key: str, a: Mapping[str, Readings]) -> bool:
-    """Whether the side without the term has an older schema, of when nobody read it back, and the
-    other side did not request a value of its own."""
-    without, other = (match.b, match.a) if key in a else (match.a, match.b)
-    return without.run.schema < other.run.schema and key not in tactics_of(other.variant)
+    return key, differ and not (key in a and key in b)
 
 
 def _is_version(key: str, sides: Iterable[Side]) -> bool:
