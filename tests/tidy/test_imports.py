@@ -123,7 +123,7 @@ def test_the_command_line_starts_without_engines(code):
 OURS_FOR_HELP = {
     "loadstone", "loadstone.__main__", "loadstone.cli", "loadstone.control_characters",
     "loadstone.diagnostics",
-    "loadstone.errors", "loadstone.interruption", "loadstone.plan",
+    "loadstone.errors", "loadstone.interruption",
     "loadstone.secret",
 }  # fmt: skip
 """Of ours, the modules that the program's own help imports; each of the others would take time."""
