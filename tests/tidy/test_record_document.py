@@ -71,8 +71,8 @@ def record():
     for cell_id, (operation, temperature, status, reason) in enumerate(
         [("a", "warm", "ok", ""), ("b", "warm", "failed", "> 60 s"), ("c", "cold", "ok", "")], 1
     ):
-        values = (cell_id, 1, operation, "sqlite", 1000, temperature, status, reason, "")
-        connection.execute("INSERT INTO cell VALUES (?,?,?,?,?,?,?,?,?)", values)
+        values = (cell_id, 1, operation, "sqlite", 1000, temperature, status, reason, "", "")
+        connection.execute("INSERT INTO cell VALUES (?,?,?,?,?,?,?,?,?,?)", values)
     for cell_id, ordinal, elapsed_ns in [(1, 0, 9e6), (1, 1, 1e6), (1, 2, 2e6), (3, 0, 5e6)]:
         values = (cell_id, ordinal, 0, 0, 0, int(elapsed_ns), *[None] * 10)
         connection.execute(

@@ -15,6 +15,7 @@ from loadstone import registry
 from loadstone.analysis.measured import LOAD, SIZE
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.summary import summarise
+from loadstone.plan.workload import TRANSLATED_OTHERWISE
 from loadstone.record.model import Disturbance, Run
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_tables, unmeasured
@@ -73,6 +74,23 @@ def test_unproved_is_said_wherever_the_figure_stands(status: str) -> None:
     screen = Console(file=io.StringIO(), width=200, color_system=None)
     print_summary(run, Path("a.loadstone"), None, screen)
     assert screen.file.getvalue().count("1 unproved") == 3
+
+
+def test_a_label_stands_in_every_format_and_its_figure_is_not_ranked() -> None:
+    run = make_run(("select-10%-heap",), scales=(10_000,))
+    label = f"{TRANSLATED_OTHERWISE}: duckdb gives 1 row, sqlite 2"
+    run = replace(run, results=tuple(
+        replace(r, label=label) if r.cell.variant == "duckdb" and r.samples else r
+        for r in run.results
+    ))  # fmt: skip
+    figures = [f for f in summarise(run).figures.values() if f.label]
+    assert figures and all(f.elapsed_ns and f.status == "ok" for f in figures)
+    assert all(f.ratio is None and not f.best for f in figures)
+    for name in (*NAMES, "json"):
+        assert label in rendered(run, name), name
+    screen = Console(file=io.StringIO(), width=200, color_system=None)
+    print_summary(run, Path("a.loadstone"), None, screen)
+    assert label in screen.file.getvalue()
 
 
 def test_a_rung_that_needs_no_data_may_read_nothing() -> None:

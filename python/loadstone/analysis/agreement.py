@@ -1,11 +1,12 @@
 """The words on the answers to a user's statements: that engines agree on them, or that nothing
 was there to compare with; never that they are right, which only an oracle could determine."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED
-from loadstone.record.model import Agreement, Run
+from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED, UNRANKED
+from loadstone.record.model import Agreement, Run, kind_of_label
 from loadstone.text.numbers import listing, number, plural
 
 
@@ -25,7 +26,8 @@ def _clauses(run: Run) -> Iterator[Clause]:
     reported = {one.operation: one for one in run.agreements}
     checked: dict[str, list[bool]] = {}
     for result in run.results:
-        for answer in result.answers:
+        apart = kind_of_label(result.label) in UNRANKED  # it was held to its own answer alone
+        for answer in () if apart else result.answers:
             checked.setdefault(_basis(reported, result.cell.operation), []).append(answer.right)
     if STORED in checked:
         own, total = sum(checked[STORED]), len(checked[STORED])
@@ -49,11 +51,19 @@ def _clauses(run: Run) -> Iterator[Clause]:
     if divided := sum(one.basis == DIVIDED for one in run.agreements):
         answered = "statement whose answer is" if divided == 1 else "statements whose answers are"
         yield Clause(f"{number(divided)} {answered} disputed, without a majority", False)
+    yield from _labelled(run)
     if count := len(_unordered(run)):
         whose = "a statement's" if count == 1 else f"{number(count)} statements'"
         yield Clause(f"the order of {whose} rows not compared", True)
     if not run.agreements:
         yield Clause("no answer was compared", False)
+
+
+def _labelled(run: Run) -> Iterator[Clause]:
+    """The number of answers with each kind of label: of a statement, each variant's is one."""
+    labels = {(r.cell.operation, r.cell.variant): r.label for r in run.results if r.label}
+    for kind, count in Counter(map(kind_of_label, labels.values())).items():
+        yield Clause(f"{plural(count, 'answer')} {kind}", False)
 
 
 def _unordered(run: Run) -> frozenset[str]:

@@ -21,6 +21,7 @@ from loadstone.record.model import (
     Condition,
     Disturbance,
     Sample,
+    kind_of_label,
 )
 from loadstone.statistics.disturbance import interval as disturbed_interval
 from loadstone.statistics.drift import Speeds
@@ -80,6 +81,13 @@ class CellSummary:
     """Of a censored cell, whose statement was ended: its time is longer than this."""
     ratio_least: float | None = None
     """Of such a cell: its ratio to the row's best is larger than this."""
+    label: str = ""
+    """As `record.model.CellResult` has it."""
+
+    @property
+    def kind(self) -> str:
+        """Of its label; empty without one."""
+        return kind_of_label(self.label)
 
     @property
     def unproved(self) -> bool:
@@ -164,6 +172,7 @@ def cell_summary(
         visits_least=min(seen, default=None),
         few_visits=min(seen, default=varying.least) < varying.least,
         disturbance=result.disturbance,
+        label=result.label,
     )
 
 

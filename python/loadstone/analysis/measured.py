@@ -55,6 +55,8 @@ class Today:
     ratio: Estimate | None = None
     best: bool = False
     few_visits: bool = False
+    kind: str = ""
+    """Of its label, if it has one."""
     unequal: tuple[Unequal, ...] = ()
     longer_than_ns: int | None = None
     """The lower bound of a time: its statement was ended, or one of those of a sum."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Protocol, TypeVar
 
+from loadstone.plan.workload import UNRANKED
 from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import times
@@ -54,14 +55,18 @@ class Figure(Protocol):
     def temperature(self) -> str:
         """As it was proved."""
 
+    @property
+    def kind(self) -> str:
+        """Of its label, if it has one."""
+
 
 Ranked = TypeVar("Ranked", bound=Figure)
 
 
 def comparable(figures: Iterable[Ranked]) -> list[Ranked]:
-    """The figures that may be compared: ok, and, as soon as one cold one is proved, without the
-    unproved."""
-    measured = [figure for figure in figures if figure.status == "ok"]
+    """The figures that may be compared: ok, of the answer that the others give, and, as soon as one
+    cold one is proved, without the unproved."""
+    measured = [one for one in figures if one.status == "ok" and one.kind not in UNRANKED]
     proved = [figure for figure in measured if figure.temperature != "unproved"]
     return proved or measured
 

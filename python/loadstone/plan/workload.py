@@ -18,6 +18,11 @@ STORED, AGREED, ALONE, DIVIDED = "stored", "agreed", "not compared", "divided"
 BASES = (STORED, AGREED, ALONE, DIVIDED)
 """The bases of an expected answer, the weakest last: the user stored it; several engines give it
 and no as large a number another; one engine alone gave one; no answer has most engines."""
+TRANSLATED_OTHERWISE = "translated otherwise"
+"""The kind of label of an answer to our translation of a text that differs from the answer of the
+engine in whose dialect the text is written: then the two engines were not asked the same."""
+UNRANKED = (TRANSLATED_OTHERWISE,)
+"""The kinds of labels of figures that are ranked beside no other."""
 Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]
 """(rows, checksum) of an answer."""
 EDITION_LETTERS = 8

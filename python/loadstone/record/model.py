@@ -217,6 +217,9 @@ class CellResult:
     censored (its statement was ended after `longer_than_ns`: no figure, but a lower bound) and
     spared (a decision made it superfluous). A cold cell whose evidence is incomplete has
     `temperature_shown` = `unproved`.
+
+    `label` says of its answer what makes it neither right nor wrong, as `kind: words`; its status
+    and its figures stand beside it, unranked.
     """
 
     cell: Cell
@@ -232,6 +235,7 @@ class CellResult:
     budget: Budget | None = None
     """The place where its time went, if the plan asks and it was measured."""
     longer_than_ns: int | None = None
+    label: str = ""
 
     @property
     def read_nothing(self) -> bool:
@@ -255,6 +259,11 @@ class CellResult:
     def refuted(self) -> tuple[int, ...]:
         """As the function `refuted`."""
         return refuted(self.samples, self.answers, self.evidence)
+
+
+def kind_of_label(label: str) -> str:
+    """A label without its words."""
+    return label.partition(": ")[0]
 
 
 def refuted(

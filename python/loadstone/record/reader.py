@@ -353,6 +353,7 @@ def _results(source: _Source, plan: Plan, decided: Iterable[Decision]) -> tuple[
             disturbance=next(iter(parts["disturbance"][cell_id]), None),
             budget=budgets.get(cell_id),
             longer_than_ns=bounds.get(cell_id),
+            label=row["label"],
         )
     return tuple(results.values())
 

@@ -170,6 +170,7 @@ TABLES = (
             Column("status", STATUS),
             Column("reason", MESSAGE),
             Column("ended_at", AT),
+            Column("label", MESSAGE),
         ),
     ),
     Table(

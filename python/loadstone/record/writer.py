@@ -251,6 +251,7 @@ class Recorder:
             status=result.status,
             reason=result.reason,
             ended_at=result.ended_at,
+            label=result.label,
         )
         with self._transaction():
             cell_id = _insert(self._connection, "cell", head)

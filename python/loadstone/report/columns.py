@@ -181,6 +181,7 @@ FIELDS: tuple[Field, ...] = (
     _parts("answers", lambda result: result.answers),
     _parts("evidence", lambda result: result.evidence),
     _parts("statements", lambda result: result.statements),
+    _same("label", str, lambda reported: reported.figure.label),
     Field("judged", member=lambda reported: reported.run.plan.limits),
 )
 

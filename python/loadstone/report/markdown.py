@@ -117,6 +117,7 @@ def _chapter(whole: Summary, found: Learned) -> Iterable[str]:
     yield from _reasons(
         whole, "invalid", "Invalid: beyond a limit of the instrument, not to be used:"
     )
+    yield from _labels(whole)
     yield from _events(run)
     yield from _calibration(whole)
     yield from _users(run)
@@ -203,7 +204,8 @@ def _cell(row: Row, figure: CellSummary | None) -> str:
     marks += [FEW] if figure.few_visits else []
     within = numbers.interval(figure.elapsed_ns, row.unit)
     marks += unequal_marks(figure)
-    return " ".join([_compared(number, within, figure), *map(plain, marks)])
+    label = [f"*{plain(figure.kind)}*"] if figure.label else []
+    return " ".join([_compared(number, within, figure), *label, *map(plain, marks)])
 
 
 def _compared(number: str, within: str, figure: CellSummary) -> str:
@@ -313,6 +315,15 @@ def _reasons(whole: Summary, status: str, heading: str) -> Iterable[str]:
             cell = figure.cell
             where = f"{cell.operation} on {cell.variant}, {cell.rows:,} {scale}, {cell.temperature}"
             yield f"- {plain(where)}: {plain(figure.reason)}"
+
+
+def _labels(whole: Summary) -> Iterable[str]:
+    labelled = [figure for figure in whole.figures.values() if figure.label]
+    if labelled:
+        yield from ("", "Answers with a label:", "")
+    for figure in labelled:
+        where = f"{figure.cell.operation} on {figure.cell.variant}, {figure.cell.temperature}"
+        yield f"- {plain(where)}: {plain(figure.label)}"
 
 
 def _calibration(whole: Summary) -> Iterable[str]:

@@ -186,9 +186,10 @@ def _brief(figure: CellSummary | None) -> "Text":
     if figure.elapsed_ns is not None:
         shown = duration(figure.elapsed_ns.value)
         unproved = " unproved" if figure.unproved else ""
+        label = f" {figure.kind}" if figure.label else ""
         if figure.status in ("disturbed", "invalid"):
-            return Text(f"{shown} {figure.status}{unproved}", style="dim")
-        return Text(shown + unproved, "yellow" if unproved else "")
+            return Text(f"{shown} {figure.status}{unproved}{label}", style="dim")
+        return Text(shown + unproved + label, "yellow" if unproved or label else "")
     if figure.status == "failed":
         brief = len(figure.reason) <= BRIEF_CHARACTERS
         return Text(one_line(figure.reason, BRIEF_CHARACTERS) if brief else "failed", style="red")

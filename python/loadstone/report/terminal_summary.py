@@ -1,6 +1,7 @@
 """After a run: the page's order, on one screen of text."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield from [Text(way, style="dim")] if way else []
     yield from concurrent_users(run)
     failures = _failures(whole)
-    beyond = [*_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
+    beyond = _remarks(whole)
     if failures or beyond:
         yield from (Text(""), Text("Problems", style="bold"))
         yield from _lines(failures, "red", cut=False)
@@ -105,8 +106,7 @@ def chapters_summary(
             yield _groups(one.whole, view)
         yield from concurrent_users(one.whole.run)
         yield from _lines(_failures(one.whole), "red", cut=False)
-        beyond = [*_beyond(one.whole, "disturbed"), *_beyond(one.whole, "invalid")]
-        yield from _lines(beyond, "yellow", cut=False)
+        yield from _lines(_remarks(one.whole), "yellow", cut=False)
     if any(f.disturbance for one in found for f in one.whole.figures.values()):
         again = Text("To measure the disturbed cells again: ")
         yield again.append(f"loadstone run --resume {shlex.quote(str(record))}", style="bold")
@@ -183,6 +183,7 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
         status: len([figure for figure in figures if figure.status == status])
         for status in ("failed", "spared", "disturbed", "invalid")
     }
+    counts |= Counter(figure.kind for figure in figures if figure.label)
     counts["unproved"] = len([figure for figure in figures if figure.unproved])
     ended = sum(figure.status == "censored" for figure in figures)
     text = Text()
@@ -257,6 +258,18 @@ def _beyond(whole: Summary, status: str) -> list[str]:
         if todo := advice(reasons[0]):
             said[-1] += f" To do: {todo}."
     return said
+
+
+def _remarks(whole: Summary) -> list[str]:
+    return [*_labels(whole), *_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
+
+
+def _labels(whole: Summary) -> list[str]:
+    """The labels of answers, each once of a statement on a variant."""
+    labelled = (figure for figure in whole.figures.values() if figure.label)
+    found = {(f.cell.operation, f.cell.variant): f.label for f in labelled}
+    return [f"{name} on {variant}: {one_line(label, 200)}"
+            for (name, variant), label in found.items()]  # fmt: skip
 
 
 def _calibration(whole: Summary) -> list[str]:

@@ -113,6 +113,9 @@ class Stage:
             # No answer is known to be right, so no time is one of a right answer.
             reason = "; ".join(filter(None, (divided, result.reason)))
             result = replace(result, status="invalid", reason=reason)
+        if result.status in MEASURED and isinstance(self._answers, AgreedAnswers):
+            label = self._answers.label(result.cell.operation, result.cell.variant)
+            result = replace(result, label=label)
         self._recorder.cell(result)
         self._listener.on_result(result)
         return result

@@ -127,6 +127,7 @@ class AgreedAnswers:
         self._odd: dict[tuple[str, str], Odd] = {}
         self._bases: dict[str, Basis] = {}
         self._failed: dict[tuple[str, str], tuple[str, str]] = {}
+        self._labels: dict[tuple[str, str], str] = {}
         self._contents: dict[str, Answer] = {}
 
     def of(self, operation: "Operation", variation: int) -> Answer:
@@ -177,6 +178,10 @@ class AgreedAnswers:
     def fail(self, statement: str, variant: str, status: str, reason: str) -> None:
         """A variant gives no answer."""
         self._failed[statement, variant] = (status, reason)
+
+    def label(self, statement: str, variant: str) -> str:
+        """The label of a variant's answer, as `record.model.CellResult` has it; empty for most."""
+        return self._labels.get((statement, variant), "")
 
     def holds_to_itself(self, statement: str) -> bool:
         """Whether nothing but a variant's own answer is expected of it: then another one
