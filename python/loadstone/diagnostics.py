@@ -58,6 +58,7 @@ class Exit(IntEnum):
     LEFT_BEHIND = 7
     NOTHING_USABLE = 8
     UNDECIDED = 9
+    NOTHING_MEASURED = 10
     INTERNAL = 70
     INTERRUPTED = 130
 

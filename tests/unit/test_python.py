@@ -105,23 +105,36 @@ def test_the_documents_examples_run(tmp_path):
     assert re.search("1 (passed|skipped)|invalid|nothing compared|regression", done.stdout)
 
 
+BUSY, QUIET, FAILED, DISPUTED = "busy", "quiet", "failed", "disputed"
+
+
 @pytest.mark.parametrize(
-    ("outcome", "failed", "undecided", "word"),
-    [("no regression", False, "fail", "passed"), ("regression", False, "skip", "failed"),
-     ("undecided", False, "fail", "failed"), ("undecided", False, "skip", "skipped"),
-     ("nothing compared", False, "skip", "failed"), ("invalid", False, "skip", "failed"),
-     ("no regression", True, "skip", "failed"), ("no regression", False, "pass", "failed")],
+    ("outcome", "cell", "undecided", "word"),
+    [("no regression", QUIET, "fail", "passed"), ("regression", QUIET, "skip", "failed"),
+     ("undecided", QUIET, "fail", "failed"), ("undecided", QUIET, "skip", "skipped"),
+     ("nothing compared", QUIET, "skip", "failed"), ("invalid", QUIET, "skip", "failed"),
+     ("nothing compared", BUSY, "skip", "skipped"), ("invalid", BUSY, "skip", "skipped"),
+     ("nothing compared", BUSY, "fail", "failed"), ("regression", BUSY, "skip", "failed"),
+     ("nothing compared", DISPUTED, "skip", "failed"),
+     ("nothing compared", FAILED, "skip", "failed"),
+     ("no regression", FAILED, "skip", "failed"), ("no regression", QUIET, "pass", "failed")],
 )  # fmt: skip
-def test_only_a_decided_change_passes(pytester, outcome, failed, undecided, word):
+def test_only_a_decided_change_passes(pytester, outcome, cell, undecided, word):
     # The verdict is made elsewhere: here, what a test makes of it.
+    disturbance = None if cell == QUIET else 1
+    status = {QUIET: "ok", FAILED: "failed"}.get(cell, "invalid")
     pytester.makeconftest(f"""
         import loadstone
         from types import SimpleNamespace as S
         plan = S(on=("a", "b"))
-        status = "failed" if {failed} else "ok"
-        run = S(plan=plan, results=[S(status=status, cell=S(key="c"))])
+        cell = S(key="c", operation="o")
+        result = S(status={status!r}, cell=cell, disturbance={disturbance})
+        disputed = [S(operation="o", basis="divided")] if {cell == DISPUTED} else []
+        run = S(plan=plan, results=[result], agreements=disputed)
+        left_out = [("o", "why")] if {status != "ok"} else []
         loadstone.measure = lambda **_: S(runs=[run])
-        loadstone.compare = lambda *_, **__: S(outcome={outcome!r}, markdown=lambda: "")
+        loadstone.compare = lambda *_, **__: S(
+            outcome={outcome!r}, left_out=left_out, markdown=lambda: "")
     """)
     pytester.makepyfile(f"""
         def test_it(loadstone_ab):

@@ -33,7 +33,7 @@ def test_the_larger_number_of_engines_decides_and_the_odd_one_is_named() -> None
     odd = agreed.odd("s", "a")
     assert odd is not None
     assert "a gives 2 rows, b and c give 3 rows" in odd.words
-    assert "no row against (3)" in odd.words
+    assert "(3) is in the answer of b and c alone" in odd.words
     assert odd.expected == agreed.of_variant("s", 0, "a") == agreed.of_variant("s", 0, "b")
     assert agreed.odd("s", "b") is agreed.odd("s", "c") is None
     assert not agreed.divided("s")

@@ -111,7 +111,8 @@ def test_a_value_that_is_changed_is_seen_and_order_is_not(rows, data) -> None:
         (5, 5.0), (5, Decimal("5.00")), (True, 1), ("x", "x  "), (0.1 + 0.2, 0.3),
         (0.1 + 0.2, Decimal("0.3")), (0.9999999999999999, 1), (1e9 + 1e-7, 10**9),
         (float("nan"), float("nan")), (-0.0, 0), (dt.date(2024, 1, 31), "2024-01-31"),
-        (2**53, 2.0**53), (10**309, Decimal("1e309")), (2**64, Decimal("1.8446744073709551616e19")),
+        (b"a", b"a"), (2**53, 2.0**53),
+        (10**309, Decimal("1e309")), (2**64, Decimal("1.8446744073709551616e19")),
         (float("inf"), Decimal("Infinity")),
         (2**62, Decimal(2**62)), (2.0**60, 2.0**60 * (1 + 1e-15)),
         (float("inf"), float("inf")), (Decimal("NaN"), float("nan")),
@@ -133,6 +134,10 @@ def test_these_agree(a, b) -> None:
         (Decimal("1e400"), Decimal("1e401")), (2**62, 2**62 + 1), (None, 0), (None, ""),
         ("1", 1), ("x", " x"), (0.3, 0.300001),
         (Decimal("0.1"), Decimal("0.2")), (float("nan"), None), (float("inf"), float("-inf")),
+        (float("inf"), None), (float("nan"), float("inf")), (Decimal("NaN"), "NaN"),
+        (b"a", "61"), (b"a", "a"), (b"a", b"b"), (b"", None), (b"", ""),
+        (dt.date.max, dt.date(9999, 12, 31)), (dt.date.min, dt.date(1, 1, 1)),
+        (dt.datetime.max, "9999-12-31 23:59:59.999999"), (dt.date.max, None),
     ],
 )  # fmt: skip
 def test_these_do_not(a, b) -> None:
@@ -140,12 +145,24 @@ def test_these_do_not(a, b) -> None:
     assert answers.checksum_of([(a,)], DIGITS) != answers.checksum_of([(b,)], DIGITS)
 
 
-def test_rows_are_counted_and_the_first_that_differs_is_shown() -> None:
-    ours = [(1, "a"), (2, "b"), (2, "b")]
-    assert comparison.difference(ours, ours[:2], DIGITS) == ("(2, 'b')", "")
-    assert comparison.difference(ours, [(1, "a"), (2, "c"), (2, "b")], DIGITS) == (
-        "(2, 'b')", "(2, 'c')"
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("ours", "theirs", "alone"),
+    [
+        ([(1, "a"), (2, "b"), (2, "b")], [(1, "a"), (2, "b")], (("(2, 'b')", 1), ("", 0))),
+        ([(1, "a"), (2, "b")], [(1, "a"), (2, "c")], (("(2, 'b')", 1), ("(2, 'c')", 1))),
+        ([(1,), (2,), (3,)], [(2,), (3,), (4,)], (("(1)", 1), ("(4)", 1))),
+        ([(-10.0,), (float("inf"),)], [(None,), (-10.0,)], (("(inf)", 1), ("(NULL)", 1))),
+        ([(n,) for n in range(9)], [(n + 0.5,) for n in range(3)], (("(0)", 9), ("(0.5)", 3))),
+        ([(1, b"a")], [(1, "61")], (("(1, X'61')", 1), ("(1, '61')", 1))),
+    ],
+)
+def test_the_rows_that_one_answer_has_and_the_other_lacks_are_shown_from_both_sides(
+    ours: list, theirs: list, alone: tuple
+) -> None:
+    found = comparison.difference(ours, theirs, DIGITS)
+    assert found is not None and (found.only_ours, found.only_theirs) == alone
+    back = comparison.difference(theirs, ours, DIGITS)
+    assert back is not None and (back.only_theirs, back.only_ours) == alone
 
 
 def test_an_order_that_was_asked_for_counts_up_to_ties() -> None:
@@ -176,10 +193,47 @@ def test_no_line_of_the_grid_is_at_a_number_that_people_write(price: float) -> N
 
 
 def test_rows_survive_the_way_to_another_process() -> None:
-    rows = [(1, 2.5, Decimal("0.10"), "x", None, dt.date(2024, 1, 1), 2**80)]
-    assert answers.read(answers.written(rows, 1 << 20)) == [
-        [1, 2.5, Decimal("0.10"), "x", None, "2024-01-01", 2**80]
-    ]
+    rows = [(1, 2.5, Decimal("0.10"), "x", None, dt.date(2024, 1, 1), 2**80, b"a", dt.date.max)]
+    text = answers.written(rows, 1 << 20)
+    assert text is not None
+    (came,) = answers.read(text)
+    assert came == [*map(answers.plain, rows[0])]
+    assert [*map(type, came)] == [*map(type, map(answers.plain, rows[0]))]
+    assert comparison.difference([came], rows, DIGITS) is None
+
+
+def test_what_is_infinite_on_an_engine_agrees_with_no_finite_value(engines) -> None:
+    finite = "SELECT DATE '9999-12-31' AS a, TIMESTAMP '9999-12-31 23:59:59.999999' AS b"
+    infinite = "SELECT DATE 'infinity' AS a, TIMESTAMP 'infinity' AS b"
+    duckdb = engines[1]
+    one, other = (duckdb.fetch(text) for text in (finite, infinite))
+    assert comparison.difference(one, other, DIGITS) is not None
+    assert answers.checksum_of(one, DIGITS) != answers.checksum_of(other, DIGITS)
+    assert comparison.difference(other, duckdb.fetch(infinite), DIGITS) is None
+
+
+def test_bytes_of_an_engine_agree_with_no_text(engines) -> None:
+    for engine in engines:
+        (own,), (text,) = engine.fetch("SELECT CAST('a' AS BLOB)"), engine.fetch("SELECT '61'")
+        assert comparison.difference([own], [text], DIGITS) is not None, engine.name
+        assert answers.checksum_of([own], DIGITS) != answers.checksum_of([text], DIGITS)
+
+
+def test_money_that_an_engine_keeps_as_floats_agrees_with_decimals(engines) -> None:
+    """2,240 lines of 0.99 and 1.99 that sum up to 2,328.60, as Chinook's invoices do."""
+    prices = [Decimal("1.99")] * 111 + [Decimal("0.99")] * 2129
+    assert sum(prices) == Decimal("2328.60")
+    table = Table("line", (Attribute("id", "int8"), Attribute("price", "decimal(10,2)")))
+    schema = pa.schema([("id", arrow_type("int8")), ("price", arrow_type("decimal(10,2)"))])
+    sums = []
+    for engine in engines:
+        batch = pa.record_batch([range(len(prices)), pa.array(prices, schema[1].type)], schema)
+        engine.load(table, pa.RecordBatchReader.from_batches(schema, [batch]))
+        sums.append(engine.fetch('SELECT sum(price), sum(price * 3), avg(price) FROM "line"'))
+    assert {type(rows[0][0]) for rows in sums} == {float, Decimal}
+    assert comparison.difference(*sums, DIGITS) is None
+    wrong = [(Decimal("2328.61"), *sums[1][0][1:])]
+    assert comparison.difference(sums[0], wrong, DIGITS) is not None
 
 
 def test_a_value_without_a_form_is_reported() -> None:

@@ -356,7 +356,7 @@ def _finish(path: Path, ended: Ended, *, page: bool) -> int:
     return min(judged, key=_WORST.index)
 
 
-_WORST = (Exit.CELLS_FAILED, Exit.NOTHING_USABLE, Exit.OK)
+_WORST = (Exit.CELLS_FAILED, Exit.NOTHING_USABLE, Exit.OK, Exit.NOTHING_MEASURED)
 """Exit codes of a run: that of several benchmarks has the first that one of them has."""
 
 
@@ -384,6 +384,12 @@ def _judged(run: Run) -> int:
     counts += Counter(point.status for point in run.users)
     if counts["failed"]:
         return Exit.CELLS_FAILED
+    if counts["gap"] == counts.total() > 0:
+        reasons = dict.fromkeys(each.reason for each in run.results if each.status == "gap")
+        say(
+            f"loadstone: nothing was measured: every cell is a declared gap ({next(iter(reasons))})"
+        )
+        return Exit.NOTHING_MEASURED
     no_figure = ("disturbed", "invalid", "censored", "spared")
     kinds = [status for status in counts if study or status in no_figure]
     if has_undisturbed_effect(run) if study else counts["ok"] or not kinds:

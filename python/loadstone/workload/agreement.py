@@ -308,5 +308,4 @@ def _differ(vote: Vote, group: _Group, digits: int, order: Sequence[int]) -> str
     found = comparison.difference(ours, theirs, digits, order)
     if found is None:
         return words
-    own, its = (text or "no row" for text in found)
-    return f"{words}; the first that differs: {own} against {its}"
+    return f"{words}; {found.words(vote.variant, whose)}"

@@ -2,7 +2,9 @@
 
     integer, boolean       a number: true is 1, since not every engine has booleans
     decimal, float         a number, equal to an integer where it is one
-    date, timestamp        text as ISO 8601 has it, a blank between date and time; no `.000000`
+    date, timestamp        text as ISO 8601 has it, a blank between date and time; no `.000000`;
+                           one that is infinite `infinity` or `-infinity`
+    bytes                  their hexadecimal digits, which agree with no text
     text                   as it is, but for blanks at its end, as in `char(n)`
     NULL                   itself: a NULL agrees with a NULL
 
@@ -26,6 +28,19 @@ from loadstone.benchmarks.expected import Answer
 from loadstone.errors import EngineError
 
 Row = Sequence[Any]
+
+
+class Moment(str):
+    """A date or a timestamp as text."""
+
+    __slots__ = ()
+
+
+class Blob(str):
+    """Bytes, as hexadecimal digits."""
+
+    __slots__ = ()
+
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 """No short decimal number is near to it: no float that should be 2.5 lies beside a line at it."""
@@ -94,14 +109,19 @@ def _as_text(column: Any) -> Any:
 
 def _values(rows: Iterable[Row]) -> Iterator[list[Any]]:
     for row in rows:
-        yield [value if type(value) in _PLAIN else plain(value) for value in row]
+        yield [value if type(value) in _PLAIN else _exact(plain(value)) for value in row]
+
+
+def _exact(value: Any) -> Any:
+    """A value of a table: texts alone for what Arrow has as text."""
+    return str(value) if isinstance(value, Moment) else value
 
 
 def plain(value: Any) -> Any:
     """A value in the form of all engines: None, int, float, Decimal or str. Raises `EngineError`
     for one that has none."""
     kind = type(value)
-    if kind in (int, str, float, type(None), Decimal):
+    if kind in (int, str, float, type(None), Decimal, Moment, Blob):
         return value
     for known, form in _FORMS.items():
         if isinstance(value, known):
@@ -112,23 +132,33 @@ def plain(value: Any) -> Any:
     )
 
 
-def _at(value: dt.datetime) -> str:
-    if value.tzinfo is not None:
+_INFINITE = (
+    (dt.date.max, Moment("infinity")), (dt.datetime.max, Moment("infinity")),
+    (dt.date.min, Moment("-infinity")), (dt.datetime.min, Moment("-infinity")),
+)  # fmt: skip
+"""DuckDB's client gives these very objects of Python's for infinite dates and timestamps, and a new
+object for a finite one of the same value."""
+
+
+def _at(value: dt.date) -> Moment:
+    for known, words in _INFINITE:
+        if value is known:
+            return words
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
         value = value.astimezone(dt.UTC).replace(tzinfo=None)
-    return str(value)
+    return Moment(value)
 
 
 _FORMS: Mapping[type, Callable[[Any], Any]] = {
     bool: int,
-    dt.datetime: _at,  # before date, which it is, too
-    dt.date: str,
+    dt.date: _at,  # a datetime is one, too
     dt.time: str,
     UUID: str,
     IPv4Address: str,  # interfaces are addresses, too
     IPv6Address: str,
     IPv4Network: str,
     IPv6Network: str,
-    bytes: bytes.hex,
+    bytes: lambda value: Blob(value.hex()),
 }
 
 
@@ -148,7 +178,8 @@ def _token(value: Any, digits: int) -> Any:
     if isinstance(value, int):
         return value if -_WHOLE_MAX <= value < _WHOLE_MAX else f"~{value:x}"
     if not isinstance(value, float | Decimal):
-        return value
+        # No engine's text is likely to begin with a NUL.
+        return f"\0{value}" if isinstance(value, Blob) else None if value is None else str(value)
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return _token(int(value), digits)
     number = float(value)
@@ -171,13 +202,18 @@ def _cell(number: float, digits: int) -> str:
     return f"~{sign}{math.floor(units + _GOLDEN)}e{magnitude}"
 
 
+_TAGS: Mapping[type, str] = {Decimal: "n", Moment: "d", Blob: "b"}
+_TAGGED = {tag: kind for kind, tag in _TAGS.items()}
+
+
 def written(rows: Iterable[Row], bytes_max: int) -> str | None:
-    """Rows as text, for another process; None where it would be longer. A decimal number is a list
-    of one text."""
+    """Rows as text, for another process; None where it would be longer. A value of a type that JSON
+    lacks is a list of its tag and its text."""
     lines, size = [], 0
     for row in rows:
-        values = ([str(v)] if isinstance(v, Decimal) else v for v in map(plain, row))
-        lines.append(json.dumps(list(values)))
+        values = map(plain, row)
+        lines.append(json.dumps([[_TAGS[type(v)], str(v)] if type(v) in _TAGS else v
+                                 for v in values]))  # fmt: skip
         size += len(lines[-1]) + 1
         if size > bytes_max:
             return None
@@ -186,7 +222,8 @@ def written(rows: Iterable[Row], bytes_max: int) -> str | None:
 
 def read(text: str) -> list[list[Any]]:
     """The answers that `written` wrote."""
-    return [[Decimal(v[0]) if isinstance(v, list) else v for v in row] for row in json.loads(text)]
+    return [[_TAGGED[v[0]](v[1]) if isinstance(v, list) else v for v in row]
+            for row in json.loads(text)]  # fmt: skip
 
 
 def exactness(value: Any) -> str:

@@ -15,11 +15,20 @@ differ by more than is allowed. A rounded number would not do, which has two nei
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from loadstone.workload.answers import FRACTION, LARGE_FLOAT, LARGE_WHOLE, Row, exactness, plain
+from loadstone.workload.answers import (
+    FRACTION,
+    LARGE_FLOAT,
+    LARGE_WHOLE,
+    Blob,
+    Row,
+    exactness,
+    plain,
+)
 
 ROW_LETTERS_MAX = 200
 """Of a row in a message."""
@@ -27,31 +36,55 @@ Clusters = Mapping[int, Mapping[float, int]]
 """Of each column with fractions, the place of each number."""
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two answers differ: the rows, and their numbers, that one has and the other lacks; or, of
+    equal rows, the first two at the same place of another order. Rows are as people read them."""
+
+    only_ours: tuple[str, int] = ("", 0)
+    only_theirs: tuple[str, int] = ("", 0)
+    order: tuple[str, str] | None = None
+
+    def words(self, ours: str, theirs: str) -> str:
+        """The difference in words; `ours` and `theirs` name the two sides."""
+        if self.order is not None:
+            first, other = self.order
+            return f"the rows are the same, in another order: {first} against {other}"
+        sides = ((ours, *self.only_ours), (theirs, *self.only_theirs))
+        return "; ".join(
+            f"{row}{f' and {n - 1:,} more' if n > 1 else ''} {'are' if n > 1 else 'is'} in the"
+            f" answer of {name} alone"
+            for name, row, n in sides
+            if n
+        )
+
+
 def difference(
     ours: Sequence[Row], theirs: Sequence[Row], digits: int, order: Sequence[int] = ()
-) -> tuple[str, str] | None:
-    """The first row of each in which two answers differ, as text; None if they agree. A row that
-    the other lacks stands against an empty text."""
+) -> Difference | None:
+    """How two answers differ; None if they agree."""
     a, b = [list(map(plain, row)) for row in ours], [list(map(plain, row)) for row in theirs]
     widths = {len(row) for side in (a, b) for row in side}
     if len(widths) > 1:
-        return _shown(a), _shown(b)
+        return Difference(_first(a), _first(b))
     tolerance = 0.5 * 10.0 ** (1 - digits)
     inexact = frozenset(
         place for place in range(*widths or {0}) if _inexact({*_column(a, b, place, exactness)})
     )
     clusters = {place: _clusters(a, b, place, tolerance) for place in inexact}
-    sides = (
-        sorted(a, key=lambda row: _key(row, clusters)),
-        sorted(b, key=lambda row: _key(row, clusters)),
+    first, other = (
+        sorted(((_key(row, clusters), row) for row in side), key=lambda one: one[0])
+        for side in (a, b)
     )
-    found = _first(*sides, inexact, tolerance)
-    if found is None and order:
-        keys = [[[row[place] for place in order] for row in side] for side in (a, b)]
-        places = frozenset(n for n, place in enumerate(order) if place in inexact)
-        found = _first(keys[0], keys[1], places, tolerance)
-        found = found and (f"in this order: {found[0]}", f"in this order: {found[1]}")
-    return found
+    ours_alone, theirs_alone = _alone(first, other, inexact, tolerance)
+    if ours_alone or theirs_alone:
+        return Difference(_first(ours_alone), _first(theirs_alone))
+    places = frozenset(n for n, place in enumerate(order) if place in inexact)
+    for one, another in zip(a, b, strict=True) if order else ():
+        key, other_key = ([row[place] for place in order] for row in (one, another))
+        if not _alike(key, other_key, places, tolerance):
+            return Difference(order=(_row(key), _row(other_key)))
+    return None
 
 
 def _inexact(kinds: Set[str]) -> bool:
@@ -76,19 +109,27 @@ def _clusters(
     return found
 
 
-def _first(
-    a: Sequence[list[Any]], b: Sequence[list[Any]], inexact: frozenset[int], tolerance: float
-) -> tuple[str, str] | None:
-    for ours, theirs in zip(a, b, strict=False):
-        if not _alike(ours, theirs, inexact, tolerance):
-            # Sorted, the smaller row is the one that the other answer lacks.
-            return _row(ours), _row(theirs)
-    if len(a) != len(b):
-        place = min(len(a), len(b))
-        return (_row(a[place]) if len(a) > place else ""), (
-            _row(b[place]) if len(b) > place else ""
-        )
-    return None
+def _alone(
+    a: Sequence[tuple[Any, Row]],
+    b: Sequence[tuple[Any, Row]],
+    inexact: frozenset[int],
+    tolerance: float,
+) -> tuple[list[Row], list[Row]]:
+    """The rows of each side that the other lacks; both are sorted by the keys beside the rows."""
+    alone: tuple[list[Row], list[Row]] = [], []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if _alike(a[i][1], b[j][1], inexact, tolerance):
+            i, j = i + 1, j + 1
+        elif a[i][0] <= b[j][0]:
+            alone[0].append(a[i][1])
+            i += 1
+        else:
+            alone[1].append(b[j][1])
+            j += 1
+    alone[0].extend(row for _, row in a[i:])
+    alone[1].extend(row for _, row in b[j:])
+    return alone
 
 
 def _alike(a: Row, b: Row, inexact: frozenset[int], tolerance: float) -> bool:
@@ -100,6 +141,8 @@ def _alike(a: Row, b: Row, inexact: frozenset[int], tolerance: float) -> bool:
 
 def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, str) and isinstance(b, str):
+        if isinstance(a, Blob) or isinstance(b, Blob):
+            return type(a) is type(b) and a == b
         return a.rstrip(" ") == b.rstrip(" ")
     return bool(a == b or (a != a and b != b))
 
@@ -135,17 +178,23 @@ def _rank(value: Any) -> tuple[int, Any]:
     if value is None:
         return 0, 0
     if isinstance(value, str):
-        return 2, value.rstrip(" ")
+        return (4, value) if isinstance(value, Blob) else (2, value.rstrip(" "))
     return (3, 0) if value != value else (1, value)
 
 
-def _shown(rows: Sequence[Row]) -> str:
-    return _row(rows[0]) if rows else ""
+def _first(rows: Sequence[Row]) -> tuple[str, int]:
+    return (_row(rows[0]) if rows else "", len(rows))
 
 
 def _row(row: Row) -> str:
-    """A row for people."""
-    words = ", ".join(
-        "NULL" if v is None else repr(v) if isinstance(v, str) else str(v) for v in row
-    )
+    """A row for people: a text stands in quotes, a date does not."""
+    words = ", ".join(map(_value, row))
     return f"({words if len(words) <= ROW_LETTERS_MAX else words[:ROW_LETTERS_MAX] + '…'})"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, Blob):
+        return f"X'{value}'"
+    return repr(value) if type(value) is str else str(value)
