@@ -39,9 +39,11 @@ class Record:
 
     def __repr__(self) -> str:
         """In a line, as a prompt shows it: the file has thousands of samples."""
+        from loadstone.text.numbers import plural
+
         cells = sum(len(run.results) for run in self.runs)
         names = ", ".join(run.plan.benchmark or "one query" for run in self.runs)
-        return f"<Record {self.path}: {names}, {cells:,} cells>"
+        return f"<Record {self.path}: {names}, {plural(cells, 'cell')}>"
 
     def cells(self) -> list[dict[str, Any]]:
         """Every cell with its figures, in the columns of the CSV report (`docs/report.md`)."""

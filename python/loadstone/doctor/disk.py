@@ -10,7 +10,7 @@ from loadstone.doctor.check import Check, Verdict, quantity
 from loadstone.errors import InputError
 from loadstone.machine.facts import Fact
 from loadstone.machine.page_cache import Evidence, evict_files
-from loadstone.text.numbers import NS_PER_S, duration, size
+from loadstone.text.numbers import NS_PER_S, duration, plural, size
 
 PROBE_BYTES = 64 << 20
 """A second or less on a slow disk, and more than today's disks buffer at once."""
@@ -79,12 +79,12 @@ def scratch_folder(facts: Mapping[str, Fact], problem: str = "") -> Check:
 def eviction(evidence: Evidence) -> Check:
     """Whether cold can be proved."""
     if evidence.proved:
-        value = f"{evidence.resident_before:,} pages, then 0 ({evidence.method})"
+        value = f"{plural(evidence.resident_before or 0, 'page')}, then 0 ({evidence.method})"
         return Check("eviction", Verdict.OK, value, "cold can be proved")
     # The others follow from the first.
     cause = evidence.reason.partition(";")[0]
     left = evidence.resident_after
-    shown = "pages cannot be counted" if left is None else f"{left:,} pages left"
+    shown = "pages cannot be counted" if left is None else f"{plural(left, 'page')} left"
     verdict = Verdict.ABSENT if left is None else Verdict.LIMITED
     return Check(
         "eviction", verdict, f"{shown} ({evidence.method})", "cold cells will be unproved",

@@ -17,7 +17,7 @@ from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, OperationText
 from loadstone.report.axis import Axis, lane
 from loadstone.report.page_room import dots_cap, text_cap
-from loadstone.text.numbers import Unit, unit_for
+from loadstone.text.numbers import Unit, scaled, unit_for
 
 DISTURBED = "range that the disturbance leaves"
 STRIP_PX = 320
@@ -217,6 +217,6 @@ def _expected(results: Sequence[CellResult], unit: str, basis: str) -> str:
     if answer is None:
         return ""
     words = answers_words(*samples_checked(results))
-    expected = f"{answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"
+    expected = f"{scaled(answer.expected_rows, unit)}, checksum {answer.expected_checksum}"
     # An answer on which engines agree may still be wrong.
     return f"{words} against the answer {basis}: {expected}" if basis else f"{words}: {expected}"

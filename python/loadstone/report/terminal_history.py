@@ -12,7 +12,7 @@ from loadstone.report.history import (
     record_row,
     sentence,
 )
-from loadstone.text.numbers import number, plural
+from loadstone.text.numbers import plural
 
 INDENT = 2
 
@@ -48,7 +48,7 @@ def _record(reported: Reported) -> Iterable[str]:
 def _trend(trend: Trend) -> Iterable[str]:
     first, last = figure(trend.points[0]), figure(trend.points[-1])
     count = len(trend.points) - len(trend.lost)
-    scale = f"{number(trend.rows)} tuples, {trend.temperature}"
+    scale = f"{plural(trend.rows, 'tuple')}, {trend.temperature}"
     yield f"{trend.operation} ({scale}) on {trend.variant}"
     yield f"{trend.benchmark}: {plural(count, 'figure')}, the first {first}, the last {last}"
     yield from changes(trend)

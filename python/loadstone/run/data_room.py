@@ -20,7 +20,7 @@ from loadstone.errors import InputError
 from loadstone.plan.role import Role
 from loadstone.run.planned import Planned
 from loadstone.run.scratch import parent
-from loadstone.text.numbers import size
+from loadstone.text.numbers import plural, size
 
 _WIDTHS = {"int2": 2, "int4": 4, "int8": 8, "timestamp": 8}
 _FIXED_TEXT = re.compile(r"char\(([0-9]+)\)")
@@ -80,8 +80,8 @@ def larger_than_memory(planned: Planned, folder: Path | None = None) -> str:
     free_bytes, memory_bytes = shutil.disk_usage(folder).free, bounds.memory_bytes()
     if room.least_bytes > free_bytes:
         raise InputError(
-            f"the tables of {max(planned.plan.rows):,} rows take {size(room.least_bytes)} at least,"
-            f" on all variants together, and {folder} has {size(free_bytes)} free",
+            f"the tables of {plural(max(planned.plan.rows), 'row')} take {size(room.least_bytes)}"
+            f" at least, on all variants together, and {folder} has {size(free_bytes)} free",
             hint="lower --rows, name fewer variants or operations, or name a folder on a larger"
             " disk in LOADSTONE_SCRATCH",
         )

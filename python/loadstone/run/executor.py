@@ -354,7 +354,7 @@ class Executor:
                 return _no_loop(*failed)
         worker = self._workers[cell.variant]
         self._listener.on_status(
-            f"{cell.operation} on {cell.variant} ({loop.users} users, {loop.model} loop)"
+            f"{cell.operation} on {cell.variant} ({plural(loop.users, 'user')}, {loop.model} loop)"
         )
         variations = range(len(self._operations[cell.operation].texts))
         try:

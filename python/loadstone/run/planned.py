@@ -321,7 +321,7 @@ def describe(planned: Planned) -> str:
             f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
         )
     lines += [
-        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s"
+        f"{_users(users)}: a closed and an open loop of {plan.loop_s:g} s"
         f"{_ramped(plan)} for each operation to the client, on each variant"
         for users in plan.users
     ]
@@ -332,7 +332,7 @@ def describe(planned: Planned) -> str:
             if kind.capabilities.one_user and not variant.aa_control
         ]
     lines += [
-        f"{users:>3} users who read beside {plan.writers} who write: a closed loop of"
+        f"{_users(users)} who read beside {plan.writers} who write: a closed loop of"
         f" {plan.loop_s:g} s"
         for users in (plan.users if plan.writers else ())
     ]
@@ -340,7 +340,12 @@ def describe(planned: Planned) -> str:
     estimate = f"about {planned.seconds():.0f} s on two cores"
     if planned.is_open:
         estimate += ", beside what its statements take: nobody knows it yet"
-    return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
+    counts = f"{plural(len(plan.cells), 'cell')}, {plural(gaps, 'declared gap')}"
+    return "\n".join([*lines, f"{counts}; {estimate}"])
+
+
+def _users(count: int) -> str:
+    return f"{count:>3} {'user' if count == 1 else 'users'}"
 
 
 def _ramped(plan: Plan) -> str:

@@ -23,6 +23,7 @@ from loadstone.protocol.parts import Block, RungText, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
 from loadstone.record.budget import BudgetTimer
+from loadstone.text.numbers import plural
 
 OUTSIDE = "outside its phases"
 """The time of a sample that is in no phase of the engine's: the call, and the client's rows."""
@@ -157,7 +158,9 @@ class LadderTimer:
 
         elapsed_ns = self._clocked(ask)
         if found != [variation.rows]:
-            raise EngineError(f"{self._engine.name} counts {found[0]}, not {variation.rows} rows")
+            raise EngineError(
+                f"{self._engine.name} counts {found[0]:,}, not {plural(variation.rows, 'row')}"
+            )
         return elapsed_ns
 
     def _clocked(self, ask: Callable[[], Any]) -> int:

@@ -191,7 +191,8 @@ class Users:
         return self._of_rust(loop, served, served.compared + len(kept))
 
     def _of_rust(self, loop: Loop, served: UsersAsked, compared: int) -> LoopFigures:
-        reason = f"{served.failed:,} requests failed: {served.reason}" if served.failed else ""
+        failed = plural(served.failed, "request")
+        reason = f"{failed} failed: {served.reason}" if served.failed else ""
         answered = served.tally.completed > 0
         return loop_figures(served.tally, served.failed, closed=loop.model == "closed").but(
             client=RUST,
@@ -270,7 +271,7 @@ class Users:
         """Status and reason."""
         failed = sum(user.failed for user in users)
         first = next((user.reason for user in users if user.reason), "")
-        reason = f"{failed:,} requests failed: {first}" if failed else ""
+        reason = f"{plural(failed, 'request')} failed: {first}" if failed else ""
         if not any(user.tally.completed for user in users):
             return "failed", reason or NO_ANSWER
         # One user of an embedded engine shares its interpreter with nobody: the work is the

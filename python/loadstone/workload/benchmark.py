@@ -8,6 +8,7 @@ from loadstone.benchmarks.expected import Answers
 from loadstone.errors import InputError
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.workload import PUT_BACK, Workload, copy_of
+from loadstone.text.numbers import plural
 from loadstone.workload.agreement import AgreedAnswers
 
 DESIGN = "own"
@@ -34,7 +35,7 @@ class WorkloadBenchmark(Benchmark):
         del edition
         if rows != self.workload.rows:
             raise InputError(
-                f"{self.name} has {self.workload.rows:,} rows, which are those of its data",
+                f"{self.name} has {plural(self.workload.rows, 'row')}, counted in its data",
                 hint="leave out --rows, or give it other data",
             )
 

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
 from loadstone.errors import InputError
+from loadstone.text.numbers import plural
 
 Tree = exp.Query | exp.Insert | exp.Update | exp.Delete
 """A statement that can be measured."""
@@ -330,7 +331,7 @@ def check_alike(tree: Tree, other: Tree, where: str) -> None:
     )
     if columns is not None and others is not None and columns != others:
         raise InputError(
-            f"{where}: one of its texts returns {columns} columns, another {others}",
+            f"{where}: one of its texts returns {plural(columns, 'column')}, another {others}",
             hint="its texts are one statement in several dialects: let all return the same columns",
         )
     is_known = not (unchecked or other_unchecked)
