@@ -104,6 +104,8 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
         raise InputError(
             "--dialect needs --sql", hint='a workload names its own: dialect = "postgresql"'
         )
+    if choices.types and not choices.data:
+        raise InputError("--types needs --data", hint="a workload.toml names types in its [data]")
     if not choices.sql and not is_path(choices.benchmark):
         return load_benchmark(choices.benchmark)()
     from loadstone.workload import reading
@@ -114,8 +116,9 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
         stands = bool(choices.on) and all("://" in name for name in choices.on)
         among = tuple(dict.fromkeys(_dialect_of(name) for name in choices.on))
         one = reading.of_one(
-            choices.sql, choices.data, may_stand=stands, written_in=choices.dialect, among=among
-        )
+            choices.sql, choices.data, choices.types,
+            may_stand=stands, written_in=choices.dialect, among=among,
+        )  # fmt: skip
         return benchmark_of(one, "sql")
     from loadstone.workload.known import is_known
 

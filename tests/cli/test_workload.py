@@ -321,7 +321,7 @@ REFUSED = {
     "a file it lacks": ('[data.t]\nfile = "none.csv"\n' + ONE,
                         "cannot be read"),
     "no data file": ('[data.t]\nfile = "workload.toml"\n' + ONE,
-                     "is no file of data"),
+                     "its name ends in none of"),
     "a device": ('[data.t]\nfile = "/dev/zero"\n' + ONE, "it is not a file"),
     "a dialect": ('dialect = "klingon"\n' + ONE,
                   "there is no dialect 'klingon'"),

@@ -218,8 +218,8 @@ def test_a_variant_chosen_twice_is_planned_once() -> None:
 
 
 def test_every_choice_has_an_option_and_is_tried_here() -> None:
-    tried = {"benchmark", "sql", "data", "dialect", "edition", "on", "rows", "operations", *VALUES}
-    tried |= {"design", "vary", "within_s"}
+    tried = {"benchmark", "sql", "data", "dialect", "types", "edition", "on", "rows", "operations"}
+    tried |= {*VALUES, "design", "vary", "within_s"}
     assert tried == {choice.name for choice in DEFINED}
     for command_name in (RUN, STUDY):
         reported = CliRunner().invoke(app, [command_name, "--help"]).output

@@ -46,6 +46,15 @@ def test_a_page_says_how_to_plan_the_same(choices: dict, place: Path) -> None:
     assert Plan.from_json(plan.to_json()) == plan
 
 
+def test_types_are_named_beside_a_query() -> None:
+    for text in ("credit=decimal(12,3)", "customer.credit=decimal(12,3)"):
+        plan = planned({**ALONE, "types": (text,)})
+        assert plan.workload is not None
+        assert plan.workload.tables[0].columns[-1].type == "decimal(12,3)"
+        assert f"--types '{text}'" in command(replace(PAPER, plan=plan))
+    assert planned(ALONE).edition != plan.edition
+
+
 def test_a_plan_of_a_paper_knows_no_workload() -> None:
     assert not {"workload", "sql", "data"} & {*json.loads(PAPER.plan.to_json())}
     assert Plan.from_json(PAPER.plan.to_json()) == PAPER.plan
@@ -104,7 +113,12 @@ def test_neither_its_place_nor_its_title_makes_it_another_edition(place: Path) -
         ({"sql": "none.sql"}, "none.sql"),
         ({**FOLDER, "rows": (7,)}, "has 203 rows"),
         ({**FOLDER, "operations": ("revenue",)}, "it has revenue-by-city, orders-by-month"),
-        ({**ALONE, "data": ("customer.parquet", "shop/customer.csv")}, "two files of --data"),
+        ({**ALONE, "data": ("customer.parquet", "shop/customer.csv")},
+         "customer.parquet and --data shop/customer.csv"),
+        ({"sql": "SELECT 1 AS a", "types": ("a=text",)}, "--types needs --data"),
+        ({**ALONE, "types": ("text",)}, "customer.COLUMN=TYPE"),
+        ({**ALONE, "types": ("none=text",)}, "has no column 'none'"),
+        ({**ALONE, "types": ("id=number",)}, "no type 'number'"),
         ({"benchmark": "./none"}, "there is no workload"),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ from loadstone.plan.plan import Plan
 from loadstone.plan.written_choices import FILE_BYTES_MAX, as_toml, choices_from
 from loadstone.text.files import read_toml
 
-OWN = ("benchmark", "sql", "data", "dialect", "edition", "rows", "operations")
+OWN = ("benchmark", "sql", "data", "dialect", "types", "edition", "rows", "operations")
 """The choices that belong to one benchmark: a plan file makes them in the table of its name."""
 FOR_ALL = "--all"
 

@@ -103,6 +103,16 @@ class Choices:
             seldom=True,
         ),
     ] = ""
+    types: Annotated[
+        tuple[str, ...],
+        Option(
+            "--types",
+            "COLUMN=TYPE",
+            "Take a column of --data in this type, as 'total=decimal(10,2)'; of several tables"
+            " TABLE.COLUMN=TYPE; repeatable.",
+            seldom=True,
+        ),
+    ] = ()
     on: Annotated[
         tuple[str, ...],
         Option(

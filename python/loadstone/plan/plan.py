@@ -82,8 +82,9 @@ class Plan(Choices):
         if self.workload is None:
             reported = {name: value for name, value in reported.items() if name not in OF_WORKLOADS}
         else:
-            if not self.dialect:
-                del reported["dialect"]
+            for name in ("dialect", "types"):
+                if not reported[name]:
+                    del reported[name]
             reported["workload"] = workload_fields(self.workload)
         return reported
 
@@ -159,7 +160,7 @@ class Plan(Choices):
             raise InputError("the plan: the first combination of a study is its base")
 
 
-OF_WORKLOADS: dict[str, Any] = {"workload": None, "sql": "", "data": (), "dialect": ""}
+OF_WORKLOADS: dict[str, Any] = {"workload": None, "sql": "", "data": (), "dialect": "", "types": ()}
 """The fields that only a plan of a user's workload keeps, with the values that others have."""
 
 UNREPORTED: dict[str, Any] = OF_WORKLOADS | {

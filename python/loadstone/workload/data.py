@@ -6,7 +6,6 @@ its columns stand in the plan, and its primary key is checked. A run that is res
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,63 +14,29 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import VALUES_MAX, Column, DataFile, DataTable
+from loadstone.text import csv_file
+from loadstone.text.numbers import listing
 from loadstone.workload import answers, sql
+from loadstone.workload.column_types import (
+    TYPES,
+    MisfitError,
+    arrow_type,
+    converted,
+    has_text,
+    type_name,
+)
+from loadstone.workload.guessing import Guess
 from loadstone.workload.keys import PrimaryKey
 from loadstone.workload.waiting import announced
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather", ".ipc")
 BATCH_ROWS = 1 << 16
-PRECISION_MAX = 38
-"""Digits of a decimal, in all engines that have decimals."""
-_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-_ARROW: Mapping[str, Any] = {
-    "int2": pa.int16(),
-    "int4": pa.int32(),
-    "int8": pa.int64(),
-    "float8": pa.float64(),
-    "text": pa.string(),
-    "bool": pa.bool_(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us"),
-}
-TYPES = f"{', '.join(_ARROW)} and decimal(DIGITS,PLACES)"
-
-
-def arrow_type(name: str) -> Any:
-    """The type in which rows come. Raises `InputError` for a type that there is not."""
-    if name in _ARROW:
-        return _ARROW[name]
-    found = _DECIMAL.fullmatch(name)
-    if found and 1 <= int(found[1]) <= PRECISION_MAX and int(found[2]) <= int(found[1]):
-        return pa.decimal128(int(found[1]), int(found[2]))
-    raise InputError(f"there is no type {name!r}", hint=f"there are {TYPES}")
-
-
-def type_name(kind: Any) -> str | None:
-    """Our name of the type that holds all values of an Arrow type; None if none does."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_integer(kind):
-        bits = kind.bit_width + pa.types.is_unsigned_integer(kind)
-        return next((n for n, w in (("int2", 16), ("int4", 32), ("int8", 64)) if bits <= w),
-                    "decimal(20,0)")  # fmt: skip
-    if pa.types.is_decimal(kind):
-        fits = 0 <= kind.scale <= kind.precision <= PRECISION_MAX
-        return f"decimal({kind.precision},{kind.scale})" if fits else None
-    tests = {
-        "float8": (pa.types.is_floating,),
-        "text": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
-                 pa.types.is_null),
-        "bool": (pa.types.is_boolean,),
-        "date": (pa.types.is_date,),
-        "timestamp": (pa.types.is_timestamp,),
-    }  # fmt: skip
-    return next((n for n, those in tests.items() if any(test(kind) for test in those)), None)
 
 
 def made(
@@ -163,21 +128,56 @@ def _read(
 ) -> DataTable:
     paths = [Path(folder, file) for file in files]
     stated = tuple(_file(file, path) for file, path in zip(files, paths, strict=True))
-    columns: tuple[Column, ...] = ()
-    for path in paths:
-        found = _columns(path, types)
-        if columns and found != columns:
-            raise InputError(
-                f"{path} has other columns than {paths[0]}",
-                hint="the files of a table have the same columns; name types under `types`",
-            )
-        columns = found
-    _check_known(name, columns, types, primary_key, indexes)
-    plain = DataTable(name, columns, stated, 0, tuple(primary_key), tuple(map(tuple, indexes)))
+    taken = dict(types) | _guessed([path for path in paths if _suffix(path) == ".csv"], types)
+    first, *others = [_columns(path, taken) for path in paths]
+    for path, found in zip(paths[1:], others, strict=True):
+        _check_same(path, found, paths[0], first)
+    _check_known(name, first, types, primary_key, indexes)
+    plain = DataTable(name, first, stated, 0, tuple(primary_key), tuple(map(tuple, indexes)))
     keys = PrimaryKey(name, plain.primary_key)
     rows = sum(batch.num_rows for batch in stream(plain, folder, keys))
     keys.check()
-    return DataTable(name, columns, stated, rows, plain.primary_key, plain.indexes)
+    return replace(plain, rows=rows)
+
+
+def _guessed(paths: Sequence[Path], types: Mapping[str, str]) -> dict[str, str]:
+    """The types of the columns of CSV files, of all their rows together."""
+    guesses: dict[str, Guess] = {}
+    for path in paths:
+        with _errors(path):
+            names, rows = csv_file.checked(path)
+            _check_names(names, f"{path}, line 1")
+            for batch in _csv(path, names):
+                rows -= batch.num_rows
+                for column in {*names} - {*types}:
+                    guesses.setdefault(column, Guess()).take(batch.column(column))
+        # Two readers that know nothing of each other.
+        assert rows == 0, f"{path}: the readers of CSV find other numbers of rows, by {rows}"  # noqa: S101
+        for column in {*names} - {*types}:  # of a file without rows, too
+            guesses.setdefault(column, Guess())
+    return {column: guess.kind for column, guess in guesses.items()}
+
+
+def _check_same(
+    path: Path, found: Sequence[Column], first: Path, columns: Sequence[Column]
+) -> None:
+    """Raise `InputError` where two files of a table have other columns; their order may differ."""
+    types, expected = ({one.name: one.type for one in each} for each in (found, columns))
+    for name in (*expected, *types):
+        if types.get(name) != expected.get(name):
+            here, there = (each.get(name, "not there") for each in (types, expected))
+            raise InputError(
+                f"{path} has other columns than {first}: {name!r} is {here}, in the first {there}",
+                hint=f"the files of a table have the same columns; {_naming(name, 'TYPE')}",
+            )
+
+
+def _naming(column: str, kind: str) -> str:
+    """The two ways to name a type."""
+    return (
+        f'name its type: types = {{ "{column}" = "{kind}" }} in workload.toml, or'
+        f" --types '{column}={kind}' beside --data"
+    )
 
 
 def _check_known(
@@ -226,79 +226,106 @@ def _seen(batches: Iterator[Any], keys: PrimaryKey) -> Iterator[Any]:
 
 
 def _batches(table: DataTable, folder: str, schema: Any) -> Iterator[Any]:
-    types = {one.name: one.type for one in table.columns}
     if table.sql:
-        where = f"the table {table.name}"
-        for batch in _rows_made(table.name, table.sql):
-            columns = [_cast(batch.column(n), field, where) for n, field in enumerate(schema)]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield from _typed(_rows_made(table.name, table.sql), table, schema, None)
     for file in table.files:
         path = Path(folder, file.name)
         with _errors(path):
-            for batch in _reader(path, types):
-                columns = [
-                    _cast(batch.column(place), field, path) for place, field in enumerate(schema)
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=schema)
+            yield from _typed(_reader(path), table, schema, path)
 
 
-def _cast(column: Any, field: Any, path: Path | str) -> Any:
-    if column.type == field.type:
-        return column
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    try:
-        return column.cast(field.type)
-    except pa.ArrowInvalid as error:
-        raise InputError(
-            f"{path}: the column {field.name} has a value that is no {field.type}: {error}",
-            hint="name a wider type for it under `types`",
-        ) from error
+def _typed(batches: Any, table: DataTable, schema: Any, path: Path | None) -> Iterator[Any]:
+    """Batches in the types of the table's columns."""
+    before = 0
+    for batch in batches:
+        columns = []
+        for column in table.columns:
+            try:
+                columns.append(converted(batch.column(column.name), column.type))
+            except MisfitError as misfit:
+                row = before + misfit.place
+                where = f"the table {table.name}" if path is None else _place_of(path, row)
+                raise InputError(
+                    f"{where}, column {column.name}: {misfit}",
+                    hint=f"write the value otherwise, or {_naming(column.name, 'text')}",
+                ) from misfit
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        before += batch.num_rows
+
+
+def _place_of(path: Path, row: int) -> str:
+    if _suffix(path) == ".csv":
+        return f"{path}, line {csv_file.line_of(path, row):,}"
+    return f"{path}, row {row + 1:,}"
 
 
 def _columns(path: Path, types: Mapping[str, str]) -> tuple[Column, ...]:
     """The columns of a file, in its order."""
     with _errors(path):
-        schema = _schema(path, types)
+        schema = _schema(path)
     return _columns_of(schema, types, str(path))
 
 
 def _columns_of(schema: Any, types: Mapping[str, str], path: str) -> tuple[Column, ...]:
+    _check_names(schema.names, path)
     found = []
     for field in schema:
         kind = types.get(field.name) or type_name(field.type)
-        if kind is None:
+        if kind is None or (field.name in types and not has_text(field.type)):
+            way = _naming(field.name, "text") if has_text(field.type) else "leave it out"
             raise InputError(
                 f"{path}: the column {field.name!r} has the type {field.type}, which not every"
                 " engine has",
-                hint=f"leave it out of the file, or convert it; there are {TYPES}",
+                hint=f"{way}, or convert it in the file; there are {TYPES}",
             )
         arrow_type(kind)
         found.append(Column(field.name, kind))
-    names = [one.name.lower() for one in found]
-    if not names or "" in names or len({*names}) < len(names):
-        raise InputError(f"{path}: its columns must have names, each another one")
-    for one in found:
-        if not one.name.isprintable():
-            raise InputError(f"{path}: {one.name!r} is no name of a column")
     return tuple(found)
 
 
-def _schema(path: Path, types: Mapping[str, str]) -> Any:
-    if path.suffix == ".csv":
-        return _csv(path, types).schema
-    if path.suffix == ".parquet":
+def _check_names(names: Sequence[str], where: str) -> None:
+    """Raise `InputError` where columns have no names, or two the same."""
+    if not names:
+        raise InputError(f"{where}: it has no columns")
+    by_name: dict[str, list[int]] = {}
+    for number, name in enumerate(names, 1):
+        by_name.setdefault(name.lower(), []).append(number)
+        if not name:
+            raise InputError(f"{where}: column {number} has no name", hint="give it one")
+        if not name.isprintable():
+            raise InputError(
+                f"{where}: {name[:60]!r} is no name of column {number}",
+                hint="leave out line breaks and other letters that are not seen",
+            )
+    for name, numbers in by_name.items():
+        if len(numbers) > 1:
+            raise InputError(
+                f"{where}: columns {listing([str(each) for each in numbers])} are all called"
+                f" {name[:60]!r}",
+                hint="name each otherwise: engines do not tell capitals from small letters",
+            )
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix.lower()
+
+
+def _schema(path: Path) -> Any:
+    if _suffix(path) == ".csv":
+        return pa.schema([(name, pa.string()) for name in csv_file.header_of(path)])
+    if _suffix(path) == ".parquet":
+        _check_int96(path)
         return pyarrow.parquet.read_schema(path)
     with pa.memory_map(str(path)) as source:
         return _ipc(source).schema
 
 
-def _reader(path: Path, types: Mapping[str, str]) -> Iterator[Any]:
-    if path.suffix == ".csv":
-        yield from _csv(path, types)
-    elif path.suffix == ".parquet":
-        with pyarrow.parquet.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH_ROWS)
+def _reader(path: Path) -> Iterator[Any]:
+    """The rows of a file, whose types are the file's: of a CSV, texts."""
+    if _suffix(path) == ".csv":
+        yield from _csv(path, csv_file.header_of(path))
+    elif _suffix(path) == ".parquet":
+        yield from _parquet(path)
     else:
         with pa.memory_map(str(path)) as source:
             opened = _ipc(source)
@@ -308,15 +335,50 @@ def _reader(path: Path, types: Mapping[str, str]) -> Iterator[Any]:
                 yield from map(opened.get_batch, range(opened.num_record_batches))
 
 
-def _csv(path: Path, types: Mapping[str, str]) -> Any:
-    """An empty field is NULL, a quoted empty one a text without letters."""
-    stated = {name: arrow_type(kind) for name, kind in types.items()}
+def _csv(path: Path, names: Sequence[str]) -> Iterator[Any]:
+    """An empty field is NULL, a quoted empty one a text without letters. Only of a file that was
+    checked: this reader takes what is no CSV, too."""
     convert = pyarrow.csv.ConvertOptions(
-        column_types=stated, strings_can_be_null=True, quoted_strings_can_be_null=False,
-        null_values=[""],
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True,
+        quoted_strings_can_be_null=False, null_values=[""],
     )  # fmt: skip
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    return pyarrow.csv.open_csv(path, convert_options=convert, parse_options=parse)
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+    read = pyarrow.csv.ReadOptions(block_size=csv_file.BLOCK_BYTES)
+    for block in pyarrow.csv.open_csv(
+        path, convert_options=convert, parse_options=parse, read_options=read
+    ):
+        for first in range(0, block.num_rows, BATCH_ROWS):
+            yield block.slice(first, BATCH_ROWS)
+
+
+def _parquet(path: Path) -> Iterator[Any]:
+    """Times in INT96 are nanoseconds of a day: as nanoseconds of 64 bits they would end in the year
+    2262, and be other times beyond."""
+    with pyarrow.parquet.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
+        yield from file.iter_batches(BATCH_ROWS)
+
+
+def _check_int96(path: Path) -> None:
+    """Raise `InputError` where a time in INT96 is finer than a microsecond: `_parquet` cuts it."""
+    with (
+        pyarrow.parquet.ParquetFile(path, coerce_int96_timestamp_unit="us") as coarse,
+        pyarrow.parquet.ParquetFile(path) as fine,
+    ):
+        flat = [fine.schema.column(number) for number in range(len(fine.schema))]
+        names = [one.name for one in flat if one.physical_type == "INT96" and one.path == one.name]
+        before = 0
+        both = (each.iter_batches(BATCH_ROWS, columns=names) for each in (coarse, fine))
+        for micros, nanos in zip(*both, strict=True) if names else ():
+            for name, cut, whole in zip(names, micros.columns, nanos.columns, strict=True):
+                # Beyond 64 bits both go round.
+                same = pc.equal(pc.multiply(cut.cast(pa.int64()), 1000), whole.cast(pa.int64()))
+                if (place := pc.index(same, value=False).as_py()) >= 0:
+                    raise InputError(
+                        f"{path}, row {before + place + 1:,}, column {name}: a time of INT96 that"
+                        f" is finer than a microsecond, just after {cut[place].cast(pa.string())}",
+                        hint="write the file again with times cut to microseconds",
+                    )
+            before += micros.num_rows
 
 
 def _ipc(source: Any) -> Any:
@@ -341,10 +403,10 @@ def _file(name: str, path: Path) -> DataFile:
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
     """A file's contents are the user's: an error names it."""
-    if path.suffix not in SUFFIXES:
+    if _suffix(path) not in SUFFIXES:
         raise InputError(
-            f"{path} is no file of data that can be read",
-            hint=f"give it one of these formats and endings: {', '.join(SUFFIXES)}",
+            f"{path}: its name ends in none of {', '.join(SUFFIXES)}, which say a file's format",
+            hint="write the data again in one of these formats, or rename a file that has one",
         )
     try:
         yield
@@ -354,7 +416,7 @@ def _errors(path: Path) -> Iterator[None]:
         stated = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
             f"{path} cannot be read: {stated}",
-            hint="of a CSV, name the types of its columns under `types`",
+            hint=f"is it a whole {_suffix(path)[1:]} file? Its name's ending says so",
         ) from error
 
 

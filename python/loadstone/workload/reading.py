@@ -103,15 +103,16 @@ def _workload(stated: WorkloadToml, folder: Path, file: Path) -> Workload:
 def of_one(
     text_or_file: str,
     files: Sequence[str],
+    types: Sequence[str] = (),
     *,
     may_stand: bool = False,
     written_in: str = "",
     among: Sequence[str] = (),
 ) -> Workload:
     """The workload of one statement: its text, or a file that ends in `.sql`; each file of data is
-    a table called as the file. `may_stand`: without data, it asks the user's own databases, as they
-    stand. `written_in`: the dialect that the user names; `among`: those of the run's engines,
-    empty where nobody chose them."""
+    a table called as the file; `types` are those of columns, as `COLUMN=TYPE`. `may_stand`: without
+    data, it asks the user's own databases, as they stand. `written_in`: the dialect that the user
+    names; `among`: those of the run's engines, empty where nobody chose them."""
     text, title = text_or_file, "One statement"
     if text_or_file.endswith(".sql"):
         text = read_text(Path(text_or_file), FILE_BYTES_MAX, "the statement")
@@ -121,18 +122,9 @@ def of_one(
             f"--sql {text_or_file!r} is neither a statement nor a file that ends in .sql",
             hint="write --sql 'SELECT …', or --sql FILE.sql",
         )
-    by_name: dict[str, list[str]] = {}
-    for file in files:
-        name = re.sub(r"[^a-z0-9_]", "_", Path(file).stem.lower())
-        _check_name(name, _TABLE, f"the table of --data {file}")
-        by_name.setdefault(name, []).append(file)
-    twice = next((name for name, own in by_name.items() if len(own) > 1), None)
-    if twice:
-        raise InputError(
-            f"two files of --data make the table {twice}",
-            hint="rename one; or write a workload.toml, where a table may have several files",
-        )
-    tables = tuple(data.described(name, "", own, {}) for name, own in by_name.items())
+    by_name = _tables_of(files)
+    named = _types_of(types, tuple(by_name))
+    tables = tuple(data.described(name, "", [one], named[name]) for name, one in by_name.items())
     own: tuple[OwnText, ...] = ()
     if written_in:
         dialect = sql.dialect_named(written_in, "--dialect")
@@ -151,6 +143,39 @@ def of_one(
     workload = Workload(title, "", tables, (statement,), stands)
     check(workload, "--sql")
     return workload
+
+
+def _tables_of(files: Sequence[str]) -> dict[str, str]:
+    """The files of --data by the names of their tables."""
+    by_name: dict[str, str] = {}
+    for file in files:
+        name = re.sub(r"[^a-z0-9_]", "_", Path(file).stem.lower())
+        _check_name(name, _TABLE, f"the table of --data {file}")
+        if name in by_name:
+            raise InputError(
+                f"--data {by_name[name]} and --data {file} are both the table {name}",
+                hint="rename one; or write a workload.toml, where a table may have several files",
+            )
+        by_name[name] = file
+    return by_name
+
+
+def _types_of(types: Sequence[str], tables: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By table, the types that --types names."""
+    found: dict[str, dict[str, str]] = {name: {} for name in tables}
+    for one in types:
+        column, _, kind = one.rpartition("=")
+        table, dot, rest = column.partition(".")
+        if dot and table in found:
+            found[table][rest] = kind
+        elif column and len(tables) == 1:
+            found[tables[0]][column] = kind
+        else:
+            raise InputError(
+                f"--types {one!r} names no column of --data",
+                hint=f"write --types '{tables[0]}.COLUMN=TYPE'",
+            )
+    return found
 
 
 def _as_written(text: str, dialect: str, among: Sequence[str]) -> tuple[OwnText, ...]:
