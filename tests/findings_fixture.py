@@ -24,8 +24,15 @@ from loadstone.record.model import (
 MS = 1_000_000
 ROWS = 10_000
 SLOW, FAST = "duckdb", "sqlite"
-HASH, LOOPS = "HASH_JOIN", "SCAN a\nSEARCH b USING INDEX i"
-"""Plans that join so."""
+LOOPS = """BLOCKWISE_NL_JOIN
+  Join Type: INNER
+  SEQ_SCAN ~20,000 rows
+    Table: l
+  SEQ_SCAN ~20,000 rows
+    Table: r"""
+"""Of the slow one, which looks at each pair of rows."""
+SEARCHED = "SCAN l\nSEARCH r USING INDEX i (k=?)"
+"""Of the fast one."""
 
 
 @dataclass(frozen=True)

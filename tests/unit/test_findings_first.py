@@ -4,7 +4,7 @@ the record does not say."""
 from dataclasses import replace
 
 import pytest
-from findings_fixture import FAST, HASH, LOOPS, SLOW, Side, found_by, made
+from findings_fixture import FAST, LOOPS, SEARCHED, SLOW, Side, found_by, made
 
 from loadstone.analysis.findings import cold_first
 from loadstone.analysis.findings.finding import Grade
@@ -29,7 +29,7 @@ def thrice(elapsed_ms: float, **more) -> Side:
 
 
 ONCE = both((thrice(20.0), thrice(2.0)), (Side(1.0), Side(0.5)))
-ALWAYS = both((thrice(20.0), thrice(2.0)), (Side(17.0, plan=LOOPS), Side(1.0, plan=HASH)))
+ALWAYS = both((thrice(20.0), thrice(2.0)), (Side(17.0, plan=LOOPS), Side(1.0, plan=SEARCHED)))
 
 
 def test_a_difference_that_is_not_there_when_warm_is_one_of_the_first_time() -> None:
@@ -44,15 +44,15 @@ def test_a_difference_that_is_not_there_when_warm_is_one_of_the_first_time() -> 
 
 def test_a_difference_that_is_there_when_warm_has_the_warm_row_s_cause() -> None:
     run = both(
-        (thrice(20.0, plan=LOOPS, cpu=0.5), thrice(2.0, plan=HASH, cpu=0.5)),
-        (Side(17.0, plan=LOOPS), Side(1.0, plan=HASH)),
+        (thrice(20.0, plan=LOOPS, cpu=0.5), thrice(2.0, plan=SEARCHED, cpu=0.5)),
+        (Side(17.0, plan=LOOPS), Side(1.0, plan=SEARCHED)),
     )
     (found,) = found_by(cold_first.find, run)
     assert (found.kind, found.grade) == (cold_first.ALWAYS, Grade.UNEXPLAINED)
     whys = learned(summarise(run)).whys
     why = whys[found.place]
     assert why.grade is Grade.CONSISTENT
-    assert "when warm, too, where" in why.words and "by nested loops" in why.words
+    assert "when warm, too, where" in why.words and "blockwise nested loop" in why.words
 
 
 def test_without_a_cause_of_the_warm_row_a_cold_one_has_none() -> None:
@@ -72,7 +72,7 @@ SILENT = {
         (thrice(20.0), thrice(2.0)), (Side(1.0, status="disturbed"), Side(0.5))
     ),
     "another plan when warm": both(
-        (thrice(20.0, plan=LOOPS), thrice(2.0)), (Side(1.0, plan=HASH), Side(0.5))
+        (thrice(20.0, plan=LOOPS), thrice(2.0)), (Side(1.0, plan=SEARCHED), Side(0.5))
     ),
     "a cold sample of the slow one is as short as one of the fast": both(
         (thrice(20.0, scatter=(1.0, 0.1, 1.0)), thrice(2.0)), (Side(1.0), Side(0.5))

@@ -9,11 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.plan_shape import finds_alike
+from loadstone.analysis.plans.difference import finds_alike
 from loadstone.analysis.statement_ladder import RungFigure, climbed, observations
 from loadstone.plan.budget_words import KERNEL_PREFIX, UNCLASSIFIED
 from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import UNWATCHED, WATCHED
+from loadstone.plan.variant import engine_of
 from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget, BudgetTimer
 from loadstone.record.model import CellResult, OperationText, Run
 from loadstone.statistics.estimate import CONFIDENCE, Estimate
@@ -234,7 +235,8 @@ def ladder_without(
     if result.budget is None:
         return ()
     plan = next((text.plan for text in result.statements), "")
-    alike = {each.rung: finds_alike(plan, each.plan) for each in result.budget.rungs}
+    engine = engine_of(result.cell.variant)
+    alike = {each.rung: finds_alike(engine, plan, each.plan) for each in result.budget.rungs}
     return climbed(result.budget, destination, result.cell.operation, alike, rungs)
 
 

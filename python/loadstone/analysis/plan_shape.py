@@ -9,8 +9,7 @@ beside the scan): else no such way of execution could ever be compared by the sa
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -64,41 +63,3 @@ def beside(one: str, other: str) -> tuple[PlanLine, ...]:
         pairs = zip_longest(first[start:end], second[there:until], fillvalue="")
         found += [PlanLine(a, b, kind != "equal") for a, b in pairs]
     return tuple(found)
-
-
-def finds_alike(plan: str, counted: str) -> bool | None:
-    """Whether a statement and one that only counts its rows find them by the same operators; None
-    where there is nothing to compare. The second may have those that count besides."""
-    whole, other = Counter(_operators(plan)), Counter(_operators(counted))
-    if not whole or not other:
-        return None
-    return whole == other
-
-
-def _operators(plan: str) -> Iterator[str]:
-    """The operators of a plan, as each engine writes them, without those that count, project, or
-    write a result."""
-    for line in shape(plan).splitlines():
-        boxes = _BOX.findall(line)
-        if boxes or _DRAWN.search(line):
-            yield from (name for name in boxes if name not in _OF_RESULTS)
-        elif _LOUD.match(line):
-            if not line.endswith(" counted"):
-                yield " ".join(_LOUD.findall(line))
-        elif (found := _NODE.match(line) or _STEP.match(line)) and found[1] not in _OF_RESULTS:
-            yield found[1]
-
-
-_BOX = re.compile("╭─ ([A-Z][A-Za-z ]*?) ─")
-_DRAWN = re.compile("[│╰├┬]")
-"""DuckDB draws its plans; only the heads of its boxes name operators."""
-_LOUD = re.compile(r"\b[A-Z][A-Z-]+\b")
-"""SQLite's words, beside the names of tables."""
-_NODE = re.compile(r"(?:-> )?([A-Z][A-Za-z ]*?)(?: on .*| using .*|)$")
-"""PostgreSQL's nodes; what describes them has a colon."""
-_STEP = re.compile(r"(?:# )?([a-z][a-z-]+)")
-"""lode's steps, of numbered pipelines."""
-_OF_RESULTS = frozenset(
-    ("Ungrouped Aggregate", "Projection", "Create Table As", "Aggregate", "Subquery Scan",
-     "aggregation", "once", "rows", "store")
-)  # fmt: skip

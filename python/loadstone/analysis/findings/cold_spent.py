@@ -17,9 +17,8 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
-from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import beyond_all, said_bytes
-from loadstone.analysis.findings.spent import computing_ns, several, waiting_ns
+from loadstone.analysis.findings.spent import by_plan, computing_ns, several, waiting_ns
 from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row
 from loadstone.record.model import Sample
@@ -64,12 +63,10 @@ def _of(seen: Evidence, row: Row) -> Finding | None:
     if share := _most(slow, fast, waiting_ns):
         kind, more, grade = "waiting", _read(seen, slow, fast), Grade.CONSISTENT
     elif share := _most(slow, fast, computing_ns):
-        kind, more, grade = "computing", "", Grade.UNEXPLAINED
-        apart = operators_apart(seen.statements(slow), seen.statements(fast))
-        if apart:
-            name, own, other = apart[0]
-            kind, grade = f"{name} {own}", Grade.CONSISTENT
-            more = f"it {name} {own}, {seen.whole.labels[fast.cell.variant]} by {other}"
+        plans = seen.plans_apart(slow, fast)
+        grade, kind = by_plan(plans)
+        names = [seen.whole.labels[figure.cell.variant] for figure in pair]
+        more = plans.words(*names) if plans.apart else ""
     else:
         return None
     return _finding(seen, (slow, fast), (kind, more, grade), share)

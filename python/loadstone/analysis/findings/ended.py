@@ -1,8 +1,8 @@
 """A statement that was ended: it takes longer than its limit, and so more than so many times what
 the fastest of its row takes.
 
-`consistent with` where its plan joins, or groups, in another way than that of the fastest; else
-`unexplained`.
+`consistent with` its plan where only that looks at each pair of rows, or where one engine plans
+otherwise; else `unexplained`.
 
 False where the limit ended it while others had the machine: its ratio is then that of a statement
 and a busy machine.
@@ -15,7 +15,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import in_order, is_calm
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
-from loadstone.analysis.findings.plan_reading import operators_apart
+from loadstone.analysis.findings.spent import by_plan
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import duration, times
 
@@ -34,14 +34,15 @@ def find(seen: Evidence) -> Iterator[Finding]:
 
 
 def _finding(seen: Evidence, slow: CellSummary, best: CellSummary, least: float) -> Finding:
-    apart = operators_apart(seen.statements(slow), seen.statements(best))
+    plans = seen.plans_apart(slow, best)
+    grade, kind = by_plan(plans)
     name, fastest = (seen.whole.labels[one.cell.variant] for one in (slow, best))
     limit = duration(slow.longer_than_ns or 0)
-    words = "; ".join(f"it {how} {own}, {fastest} {how} {other}" for how, own, other in apart)
+    words = plans.words(name, fastest) if plans.apart else ""
     return Finding(
         rule=RULE,
-        kind="; ".join(own for _, own, _ in apart) or "ended",
-        grade=Grade.CONSISTENT if apart else Grade.UNEXPLAINED,
+        kind="ended" if grade is Grade.UNEXPLAINED else kind,
+        grade=grade,
         operation=slow.cell.operation,
         rows=slow.cell.rows,
         temperature=slow.cell.temperature,

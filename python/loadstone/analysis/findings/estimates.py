@@ -4,7 +4,7 @@ plan expects, against the rows of the answer, which the oracle counted.
 Of retrievals only: the topmost operator of an update does not deliver what it changes. `consistent
 with` a wrong plan only in so far as the estimate is wrong; that it costs time is not claimed.
 
-False where an engine's text puts another number first.
+False where an engine prints an estimate that it did not make.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
-from loadstone.analysis.findings.plan_reading import rows_expected
+from loadstone.analysis.plans.operators import read
+from loadstone.plan.variant import engine_of
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import number, times
 
@@ -40,10 +41,12 @@ def _off(seen: Evidence, figure: CellSummary) -> tuple[int, int] | None:
     """(expected, delivered) of the variation that is off least, if all are off."""
     result = seen.results[figure.cell.key]
     delivered = {answer.variation: answer.expected_rows for answer in result.answers}
+    engine = engine_of(figure.cell.variant)
     pairs = [
         (expected, delivered[text.variation])
         for text in result.statements
-        if text.variation in delivered and (expected := rows_expected(text.plan)) is not None
+        if text.variation in delivered
+        and (expected := read(engine, text.plan).rows_expected) is not None
     ]
     if not pairs or min(map(_factor, pairs)) < FACTOR:
         return None

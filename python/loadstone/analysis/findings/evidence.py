@@ -9,6 +9,7 @@ from loadstone.analysis.budget import CellBudget, budgets
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, distance, usable_rows
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.plans.difference import NO_PLANS, PlanDifference, plan_difference
 from loadstone.analysis.summary import Row, Summary
 from loadstone.record.model import CellResult, StatementText
 
@@ -43,6 +44,11 @@ class Evidence:
         """Those of a cell; empty for a program's."""
         result = self.results.get(figure.cell.key)
         return result.statements if result else ()
+
+    def plans_apart(self, one: CellSummary, other: CellSummary) -> PlanDifference:
+        """What differs between the plans of two cells."""
+        first, second = (self.results.get(figure.cell.key) for figure in (one, other))
+        return plan_difference(first, second) if first and second else NO_PLANS
 
     def budget(self, figure: CellSummary) -> CellBudget | None:
         """The time budget of a cell; None without one."""

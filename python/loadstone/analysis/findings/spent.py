@@ -15,8 +15,8 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number
-from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
+from loadstone.analysis.plans.difference import PlanDifference
 from loadstone.record.model import Sample
 from loadstone.statistics.disturbance import BESIDE, COUNTED_NS_MIN, SHORT_NS
 from loadstone.statistics.estimate import Estimate
@@ -24,6 +24,7 @@ from loadstone.statistics.paired_part import Component, part_of_difference
 from loadstone.text.numbers import size
 
 RULE = "spent"
+PAIRS, OTHER_PLAN = "a join of each pair of rows", "another plan"
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
@@ -92,20 +93,29 @@ def _waiting(far: Distance) -> Finding | None:
 
 
 def _computing(seen: Evidence, far: Distance) -> Finding | None:
-    """Consistent with a mechanism only where the plans differ in one; else it is only a place."""
+    """A place; consistent with the plan where that differs as `by_plan` demands."""
     share = _most(far, computing_ns) if _counted(far) else None
     if share is None:
         return None
-    apart = operators_apart(seen.statements(far.slow), seen.statements(far.fast))
-    if not apart:
-        more = " The record does not show what is computed; their plans name no difference."
-        if seen.budget(far.slow) is None:
-            more += " A run with --budget shows which component computes, and on which rung."
-        return _finding(far, "computing", "computing", share, Grade.UNEXPLAINED, more)
-    name, own, other = apart[0]
-    how = f"it {name} {own}, {far.names[1]} by {other}"
-    words = f"computing; {how}"
-    return _finding(far, f"{name} {own}", words, share, Grade.CONSISTENT)
+    plans = seen.plans_apart(far.slow, far.fast)
+    words = plans.words(*far.names)
+    more = f" The record does not show what is computed; {words}."
+    if seen.budget(far.slow) is None:
+        more += " A run with --budget shows which component computes, and on which rung."
+    grade, kind = by_plan(plans)
+    place = f"computing; {words}" if plans.apart else "computing"
+    return _finding(far, kind, place, share, grade, more)
+
+
+def by_plan(plans: PlanDifference) -> tuple[Grade, str]:
+    """Grade and mechanism of a difference in computing: consistent with the plan where only the
+    slowest looks at each pair of rows, or where one engine plans otherwise. Else engines differ in
+    more than their plans."""
+    if plans.pairs:
+        return Grade.CONSISTENT, PAIRS
+    if plans.apart and plans.same_engine:
+        return Grade.CONSISTENT, OTHER_PLAN
+    return Grade.UNEXPLAINED, "computing"
 
 
 def _finding(

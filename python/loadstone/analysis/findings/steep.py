@@ -1,7 +1,8 @@
 """Growth faster than the data: the exponent of time over size is above 1, with its interval.
 
-`consistent with` where the plans at the scales differ, or the plan joins by nested loops; else
-`unexplained`. The exponent is that of `analysis/growth`, with the same bounds.
+`consistent with` where other operators are planned at the largest scale than at the smallest, or
+the plan looks at each pair of rows; else `unexplained`. The exponent is that of `analysis/growth`,
+with the same bounds.
 
 False where the scales did not meet the same machine, or caches hold the one and not the other.
 """
@@ -12,9 +13,10 @@ from math import log
 from loadstone.analysis.findings.distance import in_order
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
-from loadstone.analysis.findings.plan_reading import operators
 from loadstone.analysis.growth import Growth, growth
-from loadstone.analysis.plan_shape import same_plans
+from loadstone.analysis.plans.difference import plan_difference
+from loadstone.analysis.plans.operators import read
+from loadstone.plan.variant import engine_of
 from loadstone.record.model import CellResult
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import number, scaled
@@ -65,8 +67,12 @@ def _finding(seen: Evidence, line: Growth, cells: list[CellResult]) -> Finding:
 
 
 def _cause(cells: list[CellResult]) -> str:
-    first, last = cells[0].statements, cells[-1].statements
-    if same_plans(first, last) is False:
-        return "Its plan at the largest scale is another one than at the smallest."
-    joins = {operators(text.plan).get("joins by", "") for text in last}
-    return "Its plan joins by nested loops." if joins == {"nested loops"} else ""
+    apart = plan_difference(cells[0], cells[-1], named=False)
+    if apart.apart:
+        return f"Its plan at the smallest scale beside the one at the largest: {apart.words()}."
+    engine = engine_of(cells[-1].cell.variant)
+    plans = [read(engine, text.plan) for text in cells[-1].statements]
+    joins = [plan.pair_joins for plan in plans]
+    if not joins or not all(joins):
+        return ""
+    return f"Its plan looks at each pair of rows: {joins[0][0]}."

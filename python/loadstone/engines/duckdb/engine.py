@@ -13,7 +13,7 @@ import duckdb
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
-from loadstone.engines.duckdb import loading, optimizers, own_settings, zoned
+from loadstone.engines.duckdb import loading, optimizers, own_settings, plans, zoned
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
 from loadstone.engines.duckdb.terms import read_back
@@ -298,8 +298,12 @@ class DuckdbEngine(Engine):
             self._open().execute(f"DROP TABLE IF EXISTS {self.quote(table)}")
 
     def explain(self, statement: str) -> str:
-        """EXPLAIN: the physical plan."""
-        return "\n".join(str(row[-1]) for row in self.fetch(f"EXPLAIN {statement}"))
+        """EXPLAIN (FORMAT JSON): the physical plan; releases before 1.1 only draw it."""
+        try:
+            rows = self.fetch(f"EXPLAIN (FORMAT JSON) {statement}")
+        except EngineError:
+            return "\n".join(str(row[-1]) for row in self.fetch(f"EXPLAIN {statement}"))
+        return "\n\n".join(plans.written(str(row[-1])) for row in rows)
 
     def own_times(self, statement: str) -> Mapping[str, int]:
         """EXPLAIN (ANALYZE, FORMAT JSON): `planner` and `physical_planner` with what the optimizer

@@ -1,0 +1,1 @@
+"""An engine's plan, read operator by operator, and what differs between two plans."""
