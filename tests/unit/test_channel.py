@@ -12,14 +12,14 @@ import pytest
 
 from loadstone.errors import EngineError, ProtocolError, TimeLimitError, WorkerDiedError
 from loadstone.machine.page_cache import wait_until_dead
-from loadstone.protocol import messages, pipe
+from loadstone.protocol import environment, messages, pipe
 from loadstone.protocol.descendants import Descendants
 from loadstone.protocol.pipe import Worker
 
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Worker]:
-    made = Worker("one", "engines", tmp_path / "log", ())
+    made = Worker("one", "engines", tmp_path / "log", (), environment.made(os.environ, url=False))
     yield made
     made.kill()
 

@@ -1,8 +1,10 @@
 """The form that SQLite gives to values and plans, for every engine that has its file format."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from loadstone.text import zone
 
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 """SQLite's words for the number that `PRAGMA synchronous` reads back."""
@@ -49,3 +51,10 @@ def plan_text(steps: Iterable[tuple[Any, ...]]) -> str:
         depths[node] = depths.get(parent, 0) + 1
         lines.append("  " * (depths[node] - 1) + str(detail))
     return "\n".join(lines) or "(nothing to search or scan)"
+
+
+def zone_of(timezone: str, fetch: Callable[[str], Sequence[tuple[Any, ...]]]) -> str:
+    """The time zone by what `localtime` does, which is this process's: that one, if it is."""
+    query = "SELECT CAST(strftime('%s', {0}, 'unixepoch', 'localtime') AS INTEGER) - {0}"
+    ahead = (int(fetch(query.format(at))[0][0]) for at in zone.MOMENTS_S)
+    return zone.shown(timezone, [*ahead])

@@ -19,6 +19,7 @@ from loadstone.errors import InputError, UnknownTacticError, UnsupportedError
 from loadstone.owner import checked_owner
 from loadstone.plan.release import VENV, Release
 from loadstone.plan.variant import SETTING, listed
+from loadstone.text.zone import UTC
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -95,6 +96,9 @@ class System(ABC):
         """Whether it reads the user's own tables in the database that the URL names, and writes
         nothing there: then it opens the database so that a write is refused, by the engine. Set
         before `start`, which raises `EngineError` where that is not read back."""
+        self.timezone = UTC
+        """The zone in which it reads and writes times: that of its sessions and, where it has none,
+        of its process."""
         self.users_text = False
         """Whether the statements are the user's own. In a database of theirs, where functions of
         theirs may be, a query among them is executed so that it cannot write."""

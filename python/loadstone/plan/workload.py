@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from loadstone.text.shape import Most, OneOf, Within
+from loadstone.text.zone import UTC
 
 TITLE_LETTERS_MAX = 200
 Name = Annotated[str, Most(120)]
@@ -185,6 +186,8 @@ class Workload:
     folder: Annotated[str, Most(4_000)]
     tables: Annotated[tuple[DataTable, ...], Most(1_000)]
     statements: Annotated[tuple[WorkloadStatement, ...], Most(1_000)]
+    timezone: Annotated[str, Most(60)] = UTC
+    """The zone in which every engine reads and writes times."""
     as_it_stands: bool = False
     """Whether its queries are asked of the user's own tables, in the databases that the variants
     name: these are opened to be read, and nothing else. Then `tables` is empty."""
@@ -237,7 +240,7 @@ _LATER: dict[str, dict[str, Any]] = {
     "tables": {"sql": "", "checksum": ""},
 }
 """By list, the fields that workloads of earlier releases lack, with the values that theirs have."""
-_LATER_OF_ALL = {"as_it_stands": False}
+_LATER_OF_ALL = {"timezone": UTC, "as_it_stands": False}
 """The same of the workload itself."""
 
 

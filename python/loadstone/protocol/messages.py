@@ -23,6 +23,7 @@ from loadstone.protocol.parts import (
 from loadstone.quel.statement import Statement
 from loadstone.record.budget import BudgetTimer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.text.zone import UTC
 
 
 class Reply(Part, frozen=True, tag=True, tag_field="reply"):
@@ -181,6 +182,8 @@ class Open(Request[Opened], frozen=True):
     """The user's own tables are read, and nothing is written there."""
     users_text: bool = False
     """The statements are the user's own."""
+    timezone: str = UTC
+    """The zone in which the engine reads and writes times."""
 
 
 class ReportTerms(Request[TermsReported], frozen=True):

@@ -55,9 +55,8 @@ class Worker:
         seam: str,
         log: Path,
         held: Sequence[int],
-        environment: Mapping[str, str] | None = None,
+        environment: Mapping[str, str],
     ) -> None:
-        """`environment`: variables by which it finds another release of its engine."""
         self.name = name
         self._log = log
         self._buffer = b""
@@ -81,7 +80,7 @@ class Worker:
                 stdout=stream,
                 stderr=stream,
                 pass_fds=(requests, replies, board, wanted, *held),
-                env={**os.environ, **(environment or {})},
+                env=environment,
                 start_new_session=True,
             )  # fmt: skip
         for descriptor in (requests, replies, board, wanted):

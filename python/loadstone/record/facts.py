@@ -68,6 +68,8 @@ MACHINE: dict[str, Kind] = {
             "loadstone.version",
             "loadstone.build_profile",
             "clock.source",
+            "environment.taken",
+            "environment.left_out",
         ),
         WORDS,
     ),

@@ -1,5 +1,6 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import inf
@@ -15,6 +16,7 @@ from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import NULL_ENGINE
+from loadstone.protocol import environment
 from loadstone.protocol.messages import Calibrate
 from loadstone.record import CellResult, Recorder, Run
 from loadstone.record.model import Event, InputText, OperationText, Term
@@ -128,7 +130,10 @@ class Runner:
                 else "the plan leaves idle states enabled"
             )
             held = {"idle_states.held": idle_states.held, "idle_states.reason": reason}
-            recorder.machine({**facts.describe(self._scratch), **held})
+            url = any(worker.variant.url is not None for worker in self._each)
+            recorder.machine(
+                {**facts.describe(self._scratch), **environment.facts(os.environ, url=url), **held}
+            )
             self._describe(recorder)
             for rows in self._plan.rows:
                 self._stage(rows, recorder, conditions)

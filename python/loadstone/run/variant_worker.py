@@ -5,6 +5,7 @@ A dead or hung worker is a result of the cell it was in, never the end of the ru
 checks the tables, reloads those that differ, and goes on.
 """
 
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from loadstone.errors import (
 from loadstone.machine import volume
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant, release_of, tactics_of
-from loadstone.protocol import messages
+from loadstone.protocol import environment, messages
 from loadstone.protocol.messages import Reply, Request
 from loadstone.protocol.parts import StoredAt
 from loadstone.protocol.pipe import Worker
@@ -35,6 +36,7 @@ from loadstone.record.model import Event, Term
 from loadstone.record.writer import now
 from loadstone.run.builds import environment_of
 from loadstone.run.scratch import Claim
+from loadstone.text.zone import UTC
 
 REPLACEMENTS_MAX = 20
 """A variant whose worker died this often is given up: its other cells fail with that reason."""
@@ -99,7 +101,9 @@ class VariantWorker:
         self._worker = spare or self._new(held)
         heir, self._heir = self._heir, True
         stands, users_text = self._as_it_stands, self._plan.workload is not None
-        request = messages.Open(self._plain, str(self._scratch), owner, heir, stands, users_text)
+        request = messages.Open(
+            self._plain, str(self._scratch), owner, heir, stands, users_text, self._timezone
+        )
         try:
             opened = self._worker.ask(request)
         except EngineError as error:
@@ -119,7 +123,9 @@ class VariantWorker:
 
     def _new(self, held: Sequence[int]) -> Worker:
         seam, name = self._benchmark.seam, self.variant.name
-        return Worker(name, seam, self._log, held, environment_of(self.variant, self.engine))
+        made = environment.made(os.environ, url=self.variant.url is not None)
+        found_by = environment_of(self.variant, self.engine)
+        return Worker(name, seam, self._log, held, {**made, **found_by})
 
     def variant_named(self, name: str) -> Variant:
         """One of its variants."""
@@ -142,6 +148,11 @@ class VariantWorker:
         """Whether the user's own tables are read: then nothing of ours is in their database."""
         workload = self._plan.workload
         return self.variant.url is not None and workload is not None and workload.as_it_stands
+
+    @property
+    def _timezone(self) -> str:
+        """The zone in which its engine reads and writes times."""
+        return UTC if self._plan.workload is None else self._plan.workload.timezone
 
     @property
     def _has_ours(self) -> bool:

@@ -1,5 +1,7 @@
 """The requests common to all workers: one method a request."""
 
+import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -89,11 +91,16 @@ class Requests(ABC):
         self._system.heir = request.heir
         self._system.as_it_stands = request.as_it_stands
         self._system.users_text = request.users_text
+        self._system.timezone = request.timezone
+        # Of what runs in this process, some has no zone but its.
+        os.environ["TZ"] = request.timezone
+        time.tzset()
         # Before the start, so that a server is born with the share.
         self._limit(request.variant)
         self._system.start()
         terms = self.terms().terms
         _refuse_other_release(request.variant, terms)
+        _refuse_other_zone(self._system, terms)
         return messages.Opened(dict(kind.versions()), terms)
 
     def terms(self) -> messages.TermsReported:
@@ -257,6 +264,17 @@ def _refuse_other_release(variant: "Variant", terms: Mapping[str, str]) -> None:
         raise EngineError(
             f"{variant.name}: the engine that started is {reported}",
             hint="the requested release is not the one in its package",
+        )
+
+
+def _refuse_other_zone(system: "System", terms: Mapping[str, str]) -> None:
+    """Raise `EngineError` where an engine that has a zone says another than was requested: its
+    answers could be others for that alone."""
+    reported = terms.get("timezone", system.timezone)
+    if reported != system.timezone:
+        raise EngineError(
+            f"{system.variant.name}: its time zone is {reported}, and {system.timezone} was set",
+            hint="write a zone that the engine knows under `timezone` in workload.toml, or none",
         )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from loadstone.plan.workload import DIGITS
 from loadstone.text.shape import Most, OneOf, Within
+from loadstone.text.zone import UTC
 from loadstone.workload.parameters import SEED, VARIATIONS, VARIATIONS_MAX, Parameter
 from loadstone.workload.pgbench import WEIGHT_MAX
 
@@ -62,4 +63,5 @@ class WorkloadToml:
     dialect: str = ""
     seed: Annotated[int, Within(0, 2**63 - 1)] = SEED
     as_it_stands: bool = False
+    timezone: Annotated[str, Most(60)] = UTC
     data: Mapping[str, TableToml] = field(default_factory=dict)

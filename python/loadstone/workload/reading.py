@@ -21,6 +21,7 @@ from loadstone.plan.workload import (
     WorkloadStatement,
 )
 from loadstone.quel.dialect import is_quel
+from loadstone.text import zone
 from loadstone.text.files import read_text, read_toml
 from loadstone.text.numbers import listing
 from loadstone.text.shape import shaped
@@ -95,7 +96,10 @@ def _workload(stated: WorkloadToml, folder: Path, file: Path) -> Workload:
         for one in stated.statement
     )
     title = stated.title or folder.resolve().name[:TITLE_LETTERS_MAX]
-    workload = Workload(title, str(folder), tables, statements, stated.as_it_stands)
+    zone.check(stated.timezone, str(file))
+    workload = Workload(
+        title, str(folder), tables, statements, stated.timezone, stated.as_it_stands
+    )
     check(workload, str(file))
     return workload
 
@@ -140,7 +144,7 @@ def of_one(
     )  # fmt: skip
     # One that names no table, too: a function of the user's may write.
     stands = may_stand and not tables
-    workload = Workload(title, "", tables, (statement,), stands)
+    workload = Workload(title, "", tables, (statement,), as_it_stands=stands)
     check(workload, "--sql")
     return workload
 

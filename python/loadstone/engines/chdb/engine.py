@@ -89,6 +89,7 @@ class ChdbEngine(Engine):
         return {
             "max_threads": self.tactic("parallelism"),
             "join_algorithm": _JOIN[self.tactic("join")],
+            "session_timezone": self.timezone,
         }
 
     def start(self) -> None:
@@ -132,6 +133,7 @@ class ChdbEngine(Engine):
             "version": f"ClickHouse {release}",
             "durability": "full" if stored["fsync_after_insert"] == "1" else "none",
             "isolation": "snapshot of each statement",
+            "timezone": settings["session_timezone"],
             "cache": str(sum(int(of_server.get(name, 0)) for name in _CACHES)),
             "parallelism": settings["max_threads"],
             "join": words.get(join, f"join_algorithm={join}"),
@@ -238,6 +240,7 @@ class ChdbEngine(Engine):
         """A session of its own to the same server."""
         self._open()
         other = type(self)(self.variant, self.scratch, self.owner)
+        other.timezone = self.timezone
         with errors(f"cannot open {self.path}"):
             other._session = Session(self.path, self._settings())  # noqa: SLF001 - as this class
         try:

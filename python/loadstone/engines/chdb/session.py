@@ -28,7 +28,6 @@ ALIKE: Mapping[str, str] = {
     "use_query_cache": "0",
     "use_query_condition_cache": "0",
     "output_format_arrow_string_as_string": "1",
-    "session_timezone": "UTC",
 }
 """Settings of every session."""
 _connect: Any = chdb.connect

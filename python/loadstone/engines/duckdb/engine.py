@@ -107,6 +107,7 @@ class DuckdbEngine(Engine):
             )
             if self.as_it_stands:
                 self._see_read_only(self._connection)
+            self._set_zone(self._connection)
             own_settings.set_local(self._connection, settings_of(self.variant))
             if self._locks:
                 # A function could write other files (a log, a profile), and the settings by which
@@ -128,6 +129,8 @@ class DuckdbEngine(Engine):
             # The lab reaches no network: an extension must not install itself in the middle.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            # Nor does it read the secrets that a user keeps for another program.
+            "allow_persistent_secrets": False,
             **own_settings.of_start(settings_of(self.variant)),
         }
         if self.as_it_stands:
@@ -153,6 +156,11 @@ class DuckdbEngine(Engine):
             connection.close()
             self._connection = None
             raise EngineError(f"duckdb: {self.path} does not open read-only", hint="name a copy")
+
+    def _set_zone(self, connection: duckdb.DuckDBPyConnection) -> None:
+        # A setting of a module that is there only once the database is open; in earlier releases
+        # it is one session's, unless it is set for all.
+        connection.execute(f"SET GLOBAL TimeZone = '{self.timezone}'")
 
     def stop(self) -> Sequence[int]:
         """Close: DuckDB writes a checkpoint and frees its buffers."""

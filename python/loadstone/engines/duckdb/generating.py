@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 
 from loadstone.errors import InputError
+from loadstone.text.zone import UTC
 
 
 def rows_of(
@@ -22,11 +23,13 @@ def rows_of(
                 "enable_external_access": False,
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
-                "lock_configuration": True,
                 # So that a sum of floats is the same in each process.
                 "threads": 1,
             },
         )
+        # Rows are the same wherever they are made.
+        database.execute(f"SET TimeZone = '{UTC}'")
+        database.execute("SET lock_configuration = true")
         for name, rows in (tables or {}).items():
             database.register("loadstone_rows", rows)
             database.execute(f'CREATE TABLE "{name}" AS SELECT * FROM loadstone_rows')  # noqa: S608

@@ -16,6 +16,7 @@ REFUSED = frozenset(
     {"access_mode", "temp_directory", "duckdb_api", "custom_user_agent", "schema", "search_path",
      "lock_configuration", "enable_external_access", "file_search_path", "home_directory",
      "secret_directory", "default_secret_storage", "allow_persistent_secrets", "user", "username",
+     "timezone",
      "log_query_path", "current_dialect", "enable_profiling", "enable_progress_bar",
      "enable_progress_bar_print", "profiling_output", "profile_output"}
 )  # fmt: skip
@@ -35,7 +36,7 @@ def check_name(name: str, value: str) -> None:
     """Raise `InputError` for what is no setting's name or value, or reaches beyond the database,
     whatever the release."""
     setting.check("duckdb", name, value)
-    if name in REFUSED or any(word in name for word in _REACH):
+    if name.casefold() in REFUSED or any(word in name for word in _REACH):
         raise setting.refused("duckdb", name, "a run depends on it, or it reaches beyond the run")
 
 

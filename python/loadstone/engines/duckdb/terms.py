@@ -31,6 +31,7 @@ def read_back(fetch: Fetch, *, index_asked: str) -> dict[str, str]:
     return {
         "version": str(fetch("SELECT version()")[0][0]),
         "isolation": "snapshot",
+        "timezone": str(fetch("SELECT current_setting('TimeZone')")[0][0]),
         **in_common_words(
             settings.get("fsync_mode"),
             settings.get("memory_limit") or settings["max_memory"],

@@ -81,6 +81,7 @@ class MariadbEngine(MariadbSystem, Engine):
         tactics = self.asked(self.variant)
         if self._server is not None and not self._server.alive:
             options = switches.of_start(tactics) | own_settings.of_start(settings_of(self.variant))
+            self._server.timezone = self.timezone
             self._server.launch(switches.of_data(tactics), options)
         self._session = self._connected(first=True)
 
@@ -103,6 +104,7 @@ class MariadbEngine(MariadbSystem, Engine):
         return session
 
     def _set_up(self, session: Session, tactics: Mapping[str, str], *, first: bool) -> None:
+        session.set_zone(self.timezone)
         if self.variant.url is not None:
             own_settings.set_in(session, settings_of(self.variant))
         # MySQL and others have another setting or none; one that is named must be there.
@@ -181,6 +183,7 @@ class MariadbEngine(MariadbSystem, Engine):
             variables = {str(k): str(v) for k, v in session.ask("SHOW SESSION VARIABLES")}
             reported = {
                 "version": f"{'MariaDB' if session.is_mariadb else 'MySQL'} {variables['version']}",
+                "timezone": session.zone(self.timezone),
                 **({TABLES: READ_ONLY} if self.as_it_stands else {}),
                 **switches.read_terms(variables),
                 # A statement has one thread, and there is no setting that would give it more.

@@ -32,8 +32,8 @@ _REFUSED = (
     "lc_", "local_infile", "log_", "lower_case", "max_connections", "max_password", "max_user",
     "open_files", "pid_file", "plugin", "port", "proxy", "read_only", "relay", "replicate",
     "rpl_", "secure", "server_id", "shared_memory", "skip_", "slave", "slow_", "socket", "sql_mode",
-    "ssl", "strict_password", "sync_", "system_versioning", "tls", "tmpdir", "transaction_read",
-    "tx_read", "user", "version", "wsrep",
+    "ssl", "strict_password", "sync_", "system_versioning", "time_zone", "tls", "tmpdir",
+    "transaction_read", "tx_read", "user", "version", "wsrep",
 )  # fmt: skip
 """The beginnings of those on which a run depends, or that reach beyond it."""
 _SIZE = re.compile(r"([0-9]{1,12})([KMGTPE])", re.IGNORECASE | re.ASCII)

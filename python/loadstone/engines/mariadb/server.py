@@ -22,6 +22,7 @@ from loadstone.engines.private_server import (
     signalled_with_parent,
 )
 from loadstone.errors import EngineError
+from loadstone.text.zone import UTC
 
 ACCOUNT = "loadstone"
 DATABASE = "loadstone"
@@ -56,6 +57,7 @@ class PrivateServer:
         """`programs` may be missing where nothing is launched."""
         self._programs = programs
         self.home = scratch / _FOLDER
+        self.timezone = UTC
         self._process = ServerProcess()
 
     @property
@@ -111,7 +113,7 @@ class PrivateServer:
                 cwd=Path("/"),
                 # At once: what was committed is in the log, and the next start recovers.
                 with_parent=signal.SIGKILL,
-                options={"env": _environment()},
+                options={"env": {**_environment(), "TZ": self.timezone}},
             )
 
     def ended_within(self, limit_s: float) -> bool:

@@ -16,6 +16,7 @@ from loadstone.engines.mariadb import calls
 from loadstone.engines.mariadb.address import CONNECT_S_MAX, Address
 from loadstone.engines.mariadb.server import COLLATION, COLLATION_OF_MYSQL
 from loadstone.errors import EngineError, InputError
+from loadstone.text import zone
 
 SQL_MODE = "ANSI_QUOTES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 """Between double quotes is a name, as in standard SQL and on other engines; a value that does not
@@ -24,7 +25,6 @@ IDLE_S_MAX = 31_536_000
 """A session that shows that a run lives must not be ended because it is silent."""
 _OF_USERS = (
     f"SET SESSION sql_mode = '{SQL_MODE}'",
-    "SET SESSION time_zone = '+00:00'",
     "SET SESSION default_storage_engine = InnoDB",
     f"SET SESSION wait_timeout = {IDLE_S_MAX}",
     "SET SESSION net_write_timeout = 3600",
@@ -142,6 +142,19 @@ class Session:
                 hint="name an account that may only read, and tables as they stand are safe",
             )
         self.only_reads = True
+
+    def set_zone(self, timezone: str) -> None:
+        """Take a zone: by its distance from UTC, which each server knows, or by its name, of which
+        a server of ours has that alone with which it was started."""
+        of_server = "SYSTEM" if self._address.socket is not None else timezone
+        written = "+00:00" if timezone == zone.UTC else of_server
+        self.ask("SET SESSION time_zone = %s", written)
+
+    def zone(self, timezone: str) -> str:
+        """Its zone by its clocks: that one, if they are that one's."""
+        query = "SELECT TIMESTAMPDIFF(SECOND, TIMESTAMP'1970-01-01 00:00:00', FROM_UNIXTIME({0}))"
+        ahead = (int(self.ask(query.format(at))[0][0]) - at for at in zone.MOMENTS_S)
+        return zone.shown(timezone, [*ahead])
 
     def close(self) -> None:
         """End it."""

@@ -33,10 +33,12 @@ from loadstone.engines.postgresql.terms import (
     read_tactics,
     read_terms,
     role_settings,
+    same_for_all,
     server_settings,
     session_settings,
 )
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
+from loadstone.text.zone import UTC
 
 CANCEL_S_MAX = 5.0
 """A server that has not taken a cancel request by then is asked again."""
@@ -78,6 +80,7 @@ class Instance:
         self._dead = DeadTuples()
         self.as_it_stands = False
         """Whether it reads the tables of the user's own, and has no schema there."""
+        self.timezone = UTC
         self.users_text = False
         """Whether queries are the user's, on a server of theirs."""
         self._admitted: set[str] = set()
@@ -379,6 +382,7 @@ class Instance:
             self._set_session(connection)
 
     def _set_session(self, connection: Connection) -> None:
+        same_for_all(connection, self.timezone)
         self._gaps = session_settings(self._tactics, self._asked, connection)
         # Prepared by name only where that is requested, and then never forgotten.
         connection.prepare_threshold = _NEVER if self._keeps else None

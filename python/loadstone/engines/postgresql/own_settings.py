@@ -25,7 +25,7 @@ OF_DATA = frozenset(
 REFUSED = frozenset(
     {"search_path", "role", "session_authorization", "client_encoding", "transaction_isolation",
      "transaction_read_only", "transaction_deferrable", "default_transaction_read_only",
-     "is_superuser", "standard_conforming_strings", "bytea_output", "datestyle",
+     "is_superuser", "standard_conforming_strings", "bytea_output", "datestyle", "timezone",
      "local_preload_libraries", "session_preload_libraries", "shared_preload_libraries",
      "dynamic_library_path", "jit_provider", "autovacuum", "max_connections",
      "idle_session_timeout", "event_triggers", "extension_control_path"}

@@ -106,6 +106,7 @@ class PostgresqlSystem(System):
         """Start the server, or connect; enter the schema; set the tactics that are the server's or
         of a session."""
         self.instance.as_it_stands = self.as_it_stands
+        self.instance.timezone = self.timezone
         self.instance.users_text = self.users_text and self.variant.url is not None
         self.instance.start(
             self.tactics_of_instance(),

@@ -8,7 +8,7 @@ import psycopg
 from loadstone.engines.postgresql import switches
 from loadstone.engines.private_server import SESSIONS_MAX
 from loadstone.engines.tactic import beside
-from loadstone.errors import UnsupportedError
+from loadstone.errors import EngineError, UnsupportedError
 
 TACTICS = beside(__file__)
 """Of the server and of a session."""
@@ -46,6 +46,28 @@ loaded."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
+_SAME_FOR_ALL = {
+    "DateStyle": "ISO, MDY",
+    "IntervalStyle": "postgres",
+    "array_nulls": "on",
+    "backslash_quote": "safe_encoding",
+    "bytea_output": "hex",
+    "default_transaction_deferrable": "off",
+    "default_transaction_isolation": "read committed",
+    "extra_float_digits": "1",
+    "gin_fuzzy_search_limit": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "lc_monetary": "C",
+    "lc_numeric": "C",
+    "lc_time": "C",
+    "lock_timeout": "0",
+    "standard_conforming_strings": "on",
+    "statement_timeout": "0",
+    "transaction_timeout": "0",
+    "transform_null_equals": "off",
+}
+"""Of each session, on whatever server: its own defaults."""
+_SET = "SELECT pg_catalog.set_config(%s, %s, false)"
 _JOIN_SWITCHES = ("enable_nestloop", "enable_hashjoin", "enable_mergejoin")
 _SHOWN = (
     "autovacuum",
@@ -93,6 +115,24 @@ def server_settings(tactics: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def same_for_all(connection: Connection, timezone: str) -> None:
+    """Set what a role, a database or a client may have otherwise and answers depend on, and read it
+    back. Raises `EngineError`."""
+    wanted = {**_SAME_FOR_ALL, "TimeZone": timezone}
+    query = "SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY(%s)"
+    rows = connection.execute(query, ([*wanted],)).fetchall()
+    known = {str(name): str(setting) for name, setting in rows}
+    for name, value in wanted.items():
+        if known.get(name, value) == value:
+            continue
+        row = connection.execute(_SET, (name, value)).fetchone()
+        if row != (value,):
+            raise EngineError(
+                f"postgresql: {name} was set to {value}, and the server has {row and row[0]}",
+                hint="name a server that takes it, or leave out the URL to use a private one",
+            )
+
+
 def session_settings(
     tactics: Mapping[str, str], asked: frozenset[str], connection: Connection
 ) -> dict[str, str]:
@@ -102,7 +142,7 @@ def session_settings(
     for (tactic, name), value in switches.settings_of_session(tactics).items():
         try:
             said = switches.written(name, value, connection.info.server_version)
-            connection.execute("SELECT set_config(%s, %s, false)", (name, said))
+            connection.execute(_SET, (name, said))
         except _REFUSALS as error:
             named = tactic if tactic in asked else "durability"
             if named in asked and (named == tactic or tactic in switches.AS_DURABILITY):
@@ -182,7 +222,6 @@ def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str
     """Every term, from the server."""
     settings, raw = _settings(connection, [*_SHOWN, "server_version"])
     settings |= gaps
-    isolation = connection.execute("SHOW default_transaction_isolation").fetchone()
     lost = "off" in (settings.get("fsync"), settings.get("synchronous_commit"))
     workers = raw.get("max_parallel_workers_per_gather", ("0", ""))[0]
     place = connection.execute(
@@ -190,14 +229,20 @@ def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str
     ).fetchone()
     return {
         "version": _version(connection),
+        "timezone": _shown(connection, "TimeZone"),
         "durability": "none" if lost else "full",
-        "isolation": str(isolation[0]) if isolation else "unknown",
+        "isolation": _shown(connection, "default_transaction_isolation"),
         "cache": _bytes(*raw["shared_buffers"]) if "shared_buffers" in raw else "unknown",
         "parallelism": str(int(workers) + 1),
         "join": switches.value_of("join", settings),
         "setting.database_collation": str(place[0]) if place else "unknown",
         **{f"setting.{name}": settings.get(name, "not on this server") for name in _SHOWN},
     }
+
+
+def _shown(connection: Connection, name: str) -> str:
+    row = connection.execute(f"SHOW {name}").fetchone()
+    return str(row[0]) if row else "unknown"
 
 
 def _settings(

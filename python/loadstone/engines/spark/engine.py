@@ -162,6 +162,7 @@ class SparkEngine(Engine):
             shared_folder.make(self._shared, self._space)
         self._folders.make()
         own = settings_of(self.variant)
+        self._instance.timezone = self.timezone
         if not self._instance.start(self.asked(self.variant), own, self._folders.warehouse):
             return
         try:

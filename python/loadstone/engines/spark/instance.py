@@ -16,6 +16,7 @@ from loadstone.engines.spark.session import Session
 from loadstone.engines.spark.tables import quoted
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.variant import SETTING
+from loadstone.text.zone import UTC
 
 
 class Instance:
@@ -24,6 +25,7 @@ class Instance:
     def __init__(self, home: Path, address: Address | None) -> None:
         self.home = home
         self.address = address
+        self.timezone = UTC
         self._session: Session | None = None
         self._cluster: Cluster | None = None
         self.without_core = ""
@@ -104,7 +106,7 @@ class Instance:
     ) -> None:
         """Set the tactics of a session, ours unless another is named, then settings by name."""
         session = session or self.session
-        session.set(settings.of_session(asked) | own_settings.of_session(own))
+        session.set(settings.of_session(asked, self.timezone) | own_settings.of_session(own))
 
     def _why_without_core(self) -> str:
         """Try whether a user's executors can import the Rust core."""
@@ -130,6 +132,7 @@ class Instance:
         reported = {
             "version": session.version(),
             "isolation": "none",
+            "timezone": session.get(settings.TIMEZONE),
             # No setting of Spark's makes it sync.
             "durability": "none",
             "parallelism": str(found.cores) if found else "unknown",

@@ -35,6 +35,7 @@ EXECUTIONS: Mapping[str, tuple[str, str]] = {
     "interpreted": ("false", "NO_CODEGEN"),
 }
 """Whole stages compiled, expressions compiled."""
+TIMEZONE = "spark.sql.session.timeZone"
 CODECS = {"none": "uncompressed", "snappy": "snappy", "zstd": "zstd"}
 
 SHOWN = (
@@ -44,7 +45,7 @@ SHOWN = (
 """Those that the terms print by their own names."""
 
 
-def of_session(asked: Mapping[str, str]) -> dict[str, str]:
+def of_session(asked: Mapping[str, str], timezone: str) -> dict[str, str]:
     """The settings of a session for these tactics."""
     threshold, local_map = JOINS[asked["join"]]
     whole_stage, factory = EXECUTIONS[asked["execution"]]
@@ -58,8 +59,7 @@ def of_session(asked: Mapping[str, str]) -> dict[str, str]:
         _PARTITIONS: asked["partitions"],
         _VECTORISED: "true" if asked["reader"] == "vectorised" else "false",
         _CODEC: CODECS[asked["compression"]],
-        # A relation's timestamps are without a zone, whatever the machine's is.
-        "spark.sql.session.timeZone": "UTC",
+        TIMEZONE: timezone,
     }
 
 

@@ -16,11 +16,11 @@ from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.setting import settings_of
-from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
+from loadstone.engines.sqlite import driver, leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
 from loadstone.engines.sqlite.user_file import OwnTables, errors
-from loadstone.engines.sqlite_form import ACCESS, BUSY_MS_MAX, plan_text
+from loadstone.engines.sqlite_form import ACCESS, BUSY_MS_MAX, plan_text, zone_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
@@ -96,7 +96,7 @@ class SqliteEngine(Engine):
     @classmethod
     def versions(cls) -> Mapping[str, str]:
         """SQLite as linked into APSW, and APSW."""
-        return {"sqlite": apsw.sqlite_lib_version(), "apsw": apsw.apsw_version()}
+        return {"sqlite": driver.sqlite_version(), "apsw": driver.apsw_version()}
 
     @property
     def path(self) -> Path:
@@ -111,7 +111,7 @@ class SqliteEngine(Engine):
             return
         if self._space is None:
             with errors():
-                connection = self._connection = apsw.Connection(str(self.path))
+                connection = self._connection = driver.Connection(str(self.path))
                 connection.set_busy_timeout(BUSY_MS_MAX)
                 switches.prepare(connection, self._values)
                 pragmas.apply(connection, settings_of(self.variant), new_file=True)
@@ -142,7 +142,8 @@ class SqliteEngine(Engine):
             filled = db.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'")
             analysed = int(str(next(filled)[0]))
             return {
-                "version": apsw.sqlite_lib_version(),
+                "version": driver.sqlite_version(),
+                "timezone": zone_of(self.timezone, self.fetch),
                 **({TABLES: READ_ONLY} if self.as_it_stands else {}),
                 **in_terms(reported),
                 **self._reported(db),
@@ -242,7 +243,7 @@ class SqliteEngine(Engine):
             raise UnsupportedError("the statement stays prepared in APSW's cache")
         with errors():
             cursor = self._open().cursor()
-            cursor.execute(statement, can_cache=False, explain=1)
+            cursor.execute(f"EXPLAIN {statement}", can_cache=False)
             cursor.close()
 
     def count(self, query: str, *, planned: bool) -> int:
@@ -313,7 +314,7 @@ class SqliteEngine(Engine):
     def another(self) -> Iterator[Engine]:
         """A connection of its own to the same file, with a cache of its own."""
         session = type(self)(self.variant, self.scratch, self.owner)
-        session.as_it_stands = self.as_it_stands
+        session.as_it_stands, session.timezone = self.as_it_stands, self.timezone
         try:
             session.start()
             yield session
@@ -331,7 +332,7 @@ class SqliteEngine(Engine):
         begin = switches.reported(self._open())
         self.stop()
         try:
-            yield StatementUsers.sqlite(str(self.path), begin, apsw.sqlite_lib_version())
+            yield StatementUsers.sqlite(str(self.path), begin, driver.sqlite_version())
         finally:
             self.start()
 

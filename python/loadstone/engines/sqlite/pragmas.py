@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import apsw
 
 from loadstone.engines import setting
+from loadstone.engines.sqlite import driver
 from loadstone.errors import EngineError, InputError
 
 OF_CONNECTION = (
@@ -66,7 +67,7 @@ def _refusal(name: str, value: str) -> EngineError | None:
     try:
         with (
             TemporaryDirectory(prefix="loadstone-") as folder,
-            closing(apsw.Connection(f"{folder}/tried.db")) as db,
+            closing(driver.Connection(f"{folder}/tried.db")) as db,
         ):
             for new_file in (True, False):
                 apply(db, settings, new_file=new_file)

@@ -15,6 +15,7 @@ import apsw
 
 from loadstone.engines.ownership import Leftover, Space
 from loadstone.engines.quoting import quoted
+from loadstone.engines.sqlite import driver
 from loadstone.engines.sqlite.pragmas import OF_CONNECTION
 from loadstone.engines.sqlite_form import BUSY_MS_MAX
 from loadstone.errors import EngineError
@@ -82,7 +83,7 @@ def connect(path: Path) -> apsw.Connection:
     """Open an existing file of the user's; change nothing. Raises `EngineError`."""
     look(path)
     with errors(f"cannot open {path}"):
-        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        db = driver.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             db.set_busy_timeout(BUSY_MS_MAX)
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -99,7 +100,7 @@ def connect_to_read(path: Path) -> apsw.Connection:
     `EngineError`."""
     _look_at(path)
     with errors(f"cannot open {path} to read it"):
-        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        db = driver.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             db.set_busy_timeout(BUSY_MS_MAX)
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()

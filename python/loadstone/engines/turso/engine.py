@@ -15,7 +15,7 @@ import turso
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.quoting import quoted
-from loadstone.engines.sqlite_form import ACCESS, plan_text
+from loadstone.engines.sqlite_form import ACCESS, plan_text, zone_of
 from loadstone.engines.turso import switches, temporary
 from loadstone.engines.turso.loading import fill
 from loadstone.engines.turso.session import Session, errors
@@ -121,7 +121,8 @@ class TursoEngine(Engine):
             read = switches.read_terms(session, self.tables())
         if "index" not in read and self.tactic("index") == "none":
             read["index"] = "none"
-        return {"version": str(release), **read}
+        timezone = zone_of(self.timezone, self.fetch)
+        return {"version": str(release), "timezone": timezone, **read}
 
     def tables(self) -> Sequence[str]:
         """All tables of the file but its own."""
@@ -215,6 +216,7 @@ class TursoEngine(Engine):
         """A connection of its own to the same file, with a cache of its own."""
         self._open()
         other = type(self)(self.variant, self.scratch, self.owner)
+        other.timezone = self.timezone
         with errors(f"cannot open {self.path}"):
             other._session = other._opened()  # noqa: SLF001 - an instance of this class
         try:

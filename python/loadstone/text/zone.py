@@ -1,0 +1,40 @@
+"""The time zone in which engines read and write times: UTC, unless a workload names another."""
+
+import zoneinfo
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+
+from loadstone.errors import InputError
+
+UTC = "UTC"
+
+
+def check(name: str, where: str) -> None:
+    """Raise `InputError` for what is no zone of the time zone database; `where` names the file."""
+    if name == UTC:
+        return
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        near = get_close_matches(name, zoneinfo.available_timezones(), n=3)
+        raise InputError(
+            f"{where}: there is no time zone {name[:60]!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else "write one as Europe/Berlin",
+        ) from None
+
+
+MOMENTS_S = (1_673_784_000, 1_689_422_400)
+"""Noon of a day in January and of one in July 2023, in UTC, since 1970."""
+
+
+def shown(name: str, ahead_s: Sequence[int]) -> str:
+    """The zone of that name, if an engine's clocks are so many seconds ahead of UTC at `MOMENTS_S`
+    as that zone's are; else how far they are ahead."""
+    if name == UTC:
+        right = [0 for _ in MOMENTS_S]
+    else:
+        there = [datetime.fromtimestamp(at, zoneinfo.ZoneInfo(name)) for at in MOMENTS_S]
+        right = [round((one.utcoffset() or timedelta()).total_seconds()) for one in there]
+    hours = " and ".join(f"{one / 3600:+g} h" for one in ahead_s)
+    return name if [*ahead_s] == right else f"UTC {hours} (in January and July)"
