@@ -166,9 +166,10 @@ def _check_same(
     for name in (*expected, *types):
         if types.get(name) != expected.get(name):
             here, there = (each.get(name, "not there") for each in (types, expected))
+            way = _naming(name, "TYPE") if name in types and name in expected else "leave it out"
             raise InputError(
                 f"{path} has other columns than {first}: {name!r} is {here}, in the first {there}",
-                hint=f"the files of a table have the same columns; {_naming(name, 'TYPE')}",
+                hint=f"the files of a table have the same columns: {way}",
             )
 
 
@@ -245,10 +246,10 @@ def _typed(batches: Any, table: DataTable, schema: Any, path: Path | None) -> It
             except MisfitError as misfit:
                 row = before + misfit.place
                 where = f"the table {table.name}" if path is None else _place_of(path, row)
-                raise InputError(
-                    f"{where}, column {column.name}: {misfit}",
-                    hint=f"write the value otherwise, or {_naming(column.name, 'text')}",
-                ) from misfit
+                way = "leave the column out"
+                if column.type != "text":
+                    way = f"write the value otherwise, or {_naming(column.name, 'text')}"
+                raise InputError(f"{where}, column {column.name}: {misfit}", hint=way) from misfit
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
         before += batch.num_rows
 
