@@ -122,9 +122,16 @@ class Comparison:
 
     @property
     def outcome(self) -> str:
-        """`no regression`, which says that every cell excludes one; `regression`, `undecided`,
-        `nothing compared`, or `invalid`: some cell could not be compared."""
+        """`no regression`, which says that every cell excludes one; `answer changed`, `regression`,
+        `undecided`, `nothing compared`, or `invalid`: some cell could not be compared."""
         return self.found.outcome
+
+    @property
+    def changed_answers(self) -> list[str]:
+        """A sentence for each statement that the sides answer differently, with both answers."""
+        from loadstone.analysis.changed_answers import sentence
+
+        return [sentence(each) for _, one in self.found.comparisons for each in one.changed]
 
     @property
     def differences(self) -> list[Difference]:

@@ -29,7 +29,7 @@ COMMANDS = {
     "ab": ("loadstone.commands.ab", "Measure a change, before and after, for a CI job."),
     "bisect": (
         "loadstone.commands.bisect",
-        "Find the release of an engine in which a time changed.",
+        "Find the release of an engine in which a time or an answer changed.",
     ),
     "log": (
         "loadstone.commands.log",

@@ -59,6 +59,7 @@ class Exit(IntEnum):
     NOTHING_USABLE = 8
     UNDECIDED = 9
     NOTHING_MEASURED = 10
+    ANSWER_CHANGED = 11
     INTERNAL = 70
     INTERRUPTED = 130
 
@@ -85,6 +86,7 @@ EXIT_OF_COMPARISON: dict[str, Exit] = {
     "undecided": Exit.UNDECIDED,
     "nothing compared": Exit.NOTHING_COMPARED,
     "invalid": Exit.COMPARISON_INVALID,
+    "answer changed": Exit.ANSWER_CHANGED,
 }
 
 _PASSWORD_IN_AUTHORITY = re.compile(r"(:/+[^\s:/@]*:)\S+@")

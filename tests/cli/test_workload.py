@@ -212,9 +212,17 @@ def test_a_stored_answer_checks_an_engine_alone(desk: Desk) -> None:
     expected.write_text(json.dumps(reported), encoding="utf-8")
     other = desk.run(*alone, str(desk.folder / "c.loadstone"))
     assert other.returncode == 1
-    assert "sqlite gives 2 rows, the stored answer has 2 rows, but others" in " ".join(
-        other.stdout.split()
-    )
+    told = " ".join(other.stdout.split())
+    assert "sqlite gives 2 rows (" in told and "the stored answer has 2 rows, but others" in told
+    # What a record has never takes its place in silence, and that of other statements stays.
+    before = expected.read_bytes()
+    refused = desk.run("bless", "c.loadstone")
+    assert refused.returncode == 2 and "--replace" in refused.stderr
+    assert "revenue-by-city" in refused.stderr and expected.read_bytes() == before
+    replaced = desk.run("bless", "--replace", "c.loadstone")
+    assert replaced.returncode == 0 and "revenue-by-city" in replaced.stdout
+    stored = json.loads(expected.read_text("utf-8"))["statements"]
+    assert len(stored) == 3 and stored["revenue-by-city"]["answers"] != [[[2, "0" * 16]]]
     # Data that changed have another answer.
     (folder / "customer.csv").write_text(CUSTOMER.replace("Rome", "Roma"), encoding="utf-8")
     refused = desk.run(*alone, "d.loadstone")

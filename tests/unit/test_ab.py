@@ -77,6 +77,11 @@ def test_a_failed_cell_does_not_pass(monkeypatch) -> None:
     # On both sides: no regression, and all the same nobody may think that it was looked at.
     both = altered(altered(run, failed, variant=PAIR[0]), failed, variant=PAIR[1])
     assert code(monkeypatch, both) == 6
+    # Also where there is no other cell.
+    alone = replace(both, results=tuple(r for r in both.results if r.status == "failed"))
+    cells = tuple(result.cell for result in alone.results)
+    alone = replace(alone, plan=replace(alone.plan, cells=cells))
+    assert code(monkeypatch, alone) == 6
     compared = compare_chapters((both,), None, variants=PAIR, threshold=0.05)
     assert "no regression" not in compared.comparisons[0][1].sentence()
 

@@ -16,7 +16,8 @@ from loadstone.cli import app
 from loadstone.commands import bisect
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.plan.variant import release_of
-from loadstone.record.model import Run
+from loadstone.plan.workload import Workload, WorkloadStatement
+from loadstone.record.model import GivenAnswer, Run
 from loadstone.report import releases as text
 from loadstone.run import releases
 from loadstone.run.session import Ended
@@ -52,7 +53,11 @@ def run_of(variants: Sequence[str], factor: Callable[[str], float], samples: int
 def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Search, list[int]]]:
     """A search of all releases of an engine whose time depends on its release as reported."""
 
-    def search(factor: Callable[[str], float], missing: str = "") -> tuple:
+    def search(
+        factor: Callable[[str], float],
+        missing: str = "",
+        then: Callable[[Run], Run] = lambda run: run,
+    ) -> tuple:
         sizes: list[int] = []
         measured: list[Sequence[str]] = []
 
@@ -68,7 +73,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
         monkeypatch.setattr("loadstone.run.session.measure", measure)
         monkeypatch.setattr("loadstone.run.session.conclude", lambda path, ended, page: 0)
         monkeypatch.setattr("loadstone.run.builds.prepare", prepare)
-        monkeypatch.setattr("loadstone.record.read", lambda path: run_of(measured[-1], factor))
+        monkeypatch.setattr(
+            "loadstone.record.read", lambda path: then(run_of(measured[-1], factor))
+        )
         kind = registry.load_engine("duckdb")
         found = bisect._Search("duckdb", kind, ALL, {"operations": [ONE]}, 0.05)
         assert found.run(Path("r.loadstone"), page=False) == 0
@@ -102,6 +109,36 @@ def test_nothing_is_found_where_nothing_changed(searched) -> None:
     found, sizes = searched(lambda release: 1.0)
     assert changed(found) == [] and sizes == [bisect.TOGETHER_MAX]
     assert outcome(found._steps) == "no regression"
+
+
+def answered(run: Run, changed: Callable[[str], bool]) -> Run:
+    """The run of a user's workload whose statement some releases answer otherwise."""
+    workload = Workload("w", "", (), (WorkloadStatement(ONE, ONE, "", ("SELECT 1",)),))
+    given = tuple(
+        GivenAnswer(ONE, 10_000, 0, name, 1, "6" if other else "10", int(other), (shown,))
+        for name in run.plan.variants
+        for other in [changed(release_of(name))]
+        for shown in ["(6)" if other else "(10)"]
+    )
+    results = tuple(replace(r, status="invalid", reason="divided") for r in run.results)
+    return replace(run, plan=replace(run.plan, workload=workload), given=given, results=results)
+
+
+def test_the_release_that_changed_the_answer_is_found_and_named_before_all(
+    searched, monkeypatch
+) -> None:
+    def changes(release: str) -> bool:
+        return 17 <= ALL.index(release) < 30
+
+    found, sizes = searched(lambda release: 1.0, then=lambda run: answered(run, changes))
+    steps = [(release_of(s.before), release_of(s.after)) for s in found._steps if s.changed]
+    assert sorted(steps) == [(ALL[16], ALL[17]), (ALL[29], ALL[30])]
+    assert len(sizes) <= 3 and outcome(found._steps) == "answer changed"
+    first, second = list(text.sentences(found._steps, found._between))
+    assert all(part in first + second for part in (ALL[17], ALL[30], "(10)", "(6)"))
+    assert not any("no change" in one for one in (first, second))
+    data = json.loads(text.as_json(found._steps, found._between))
+    assert sum(step["changed_answer"] is not None for step in data["steps"]) == 2
 
 
 def test_a_release_that_cannot_be_installed_is_left_out(searched, capsys) -> None:
@@ -153,11 +190,12 @@ def test_undecided_and_not_compared_are_no_all_clear() -> None:
     assert {step.verdict for step in undecided} == {"undecided"}
     assert outcome(undecided) == "undecided"
     assert "could not be decided" in next(text.sentences(undecided, lambda step: 0))
-    lost = Step("min-scalar", 1, "warm", "a", "b", None, "failed in B")
+    lost = Step("min-scalar", 1, "warm", "a", "b", None, "cache: 1 MiB against 2 MiB")
     assert outcome([lost]) == "nothing compared"
+    assert outcome([replace(lost, reason="failed in B", failed=True)]) == "invalid"
     assert outcome([lost, made("same")]) == "invalid"
     assert outcome([lost, made("slower")]) == "regression"
-    assert "not compared: failed in B" in text.row(lost)
+    assert f"not compared: {lost.reason}" in text.row(lost)
 
 
 def test_finer_steps_take_the_place_of_the_coarse_one() -> None:

@@ -11,6 +11,7 @@ from report_fixture import AA_CONTROL, FEW, HOSTILE, POSTGRESQL, make_run
 
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.compare.sides import matches
+from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.errors import InputError
 from loadstone.record.model import CellResult, Condition, Term
 from loadstone.report.comparison.formats import FORMATS, write
@@ -41,15 +42,8 @@ def test_cold_never_stands_beside_unproved():
         (lambda r: replace(r, status="invalid", reason="busy"), "invalid in B: busy"),
         (lambda r: replace(r, samples=()), "no samples in B"),
         (
-            lambda r: replace(r, answers=tuple(replace(a, checksum="0") for a in r.answers)),
-            "wrong answers in B",
-        ),
-        (
-            lambda r: replace(
-                r,
-                answers=tuple(replace(a, checksum="0", expected_checksum="0") for a in r.answers),
-            ),
-            "the expected answers differ",
+            lambda r: replace(r, status="censored", reason="> 60 s", samples=(), longer_than_ns=9),
+            "censored in B: > 60 s",
         ),
         (lambda r: replace(r, answers=()), "the expected answers differ"),
         (
@@ -65,6 +59,24 @@ def test_an_unlike_cell_is_not_compared_and_makes_the_result_invalid(change, rea
     assert reasons(found) == {reason}
     assert [pair.operation for pair in found.pairs] == ["select-1%-heap"]
     assert found.outcome == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "expected"),
+    [
+        ({"checksum": "0"}, "wrong answers in B", "one"),
+        ({"checksum": "0", "expected_checksum": "0"}, "the expected answers differ", ""),
+    ],
+)
+def test_another_answer_is_more_than_a_cell_that_was_not_compared(change, reason, expected):
+    def answered(result: CellResult) -> CellResult:
+        return replace(result, answers=tuple(replace(a, **change) for a in result.answers))
+
+    found = compare(calm_run(1), altered(calm_run(2, factor=2.0), answered), variants=SQLITE)
+    assert reason in reasons(found) and found.outcome == "answer changed"
+    (changed,) = found.changed
+    assert (changed.operation, changed.expected) == ("min-scalar", expected)
+    assert EXIT_OF_COMPARISON[found.outcome] == 11
 
 
 def test_a_regression_is_reported_whatever_else_is_missing():
@@ -342,7 +354,7 @@ def ended(limit_ns: int, **changed):
         (calm_run(1), 1_100_000, "regression"),
         (calm_run(1), 1_020_000, "invalid"),  # by no more than the threshold
         (calm_run(1), 900_000, "invalid"),
-        (calm_run(1, samples=5), 10**9, "nothing compared"),  # too few for an interval
+        (calm_run(1, samples=5), 10**9, "invalid"),  # too few for an interval
     ],
 )
 def test_what_was_ended_beyond_all_of_its_former_time_is_slower(before, limit_ns, outcome):

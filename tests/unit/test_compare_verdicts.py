@@ -215,6 +215,7 @@ def test_a_ratio_of_too_few_pairs_does_not_contradict_the_medians_beside_it():
 def test_every_outcome_has_its_own_exit_code():
     assert EXIT_OF_COMPARISON == {
         "no regression": 0, "regression": 1, "undecided": 9, "nothing compared": 5, "invalid": 6,
+        "answer changed": 11,
     }  # fmt: skip
     assert set(EXIT_OF_COMPARISON) == set(OUTCOMES)
 

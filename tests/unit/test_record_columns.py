@@ -12,7 +12,7 @@ from test_record import BUDGET, CELLS, fresh, result
 from loadstone.errors import RecordError
 from loadstone.plan.study import PRUNED, Decision
 from loadstone.record import Recorder, Sample, read, schema
-from loadstone.record.model import Agreement, Disturbance, InputText
+from loadstone.record.model import Agreement, Disturbance, GivenAnswer, InputText
 from loadstone.record.schema import TABLES, table
 from loadstone.report.markdown import MarkdownReport
 
@@ -54,6 +54,7 @@ def whole_record(tmp_path_factory):
     ended = replace(run.results[1], status="censored", samples=(), longer_than_ns=10**9)
     recorder.cell(ended)
     recorder.agreements([Agreement("select-1%-heap", 10_000, "agreed", "sqlite, duckdb", "")])
+    recorder.given([GivenAnswer("select-1%-heap", 10_000, 0, "sqlite", 1, "a1", 0, ("(1)",))])
     recorder.end("complete", 1)
     return path.read_bytes()
 

@@ -157,3 +157,32 @@ def test_a_file_of_stored_answers_that_has_none_is_refused_by_its_name(
     assert words in refused.value.message
     assert str(tmp_path) in refused.value.message
     assert "bless" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("others", "basis"),
+    [((), DIVIDED), ((("b", THREE),), DIVIDED), ((("b", THREE), ("c", THREE)), AGREED),
+     ((("b", THREE), ("c", TWO)), DIVIDED), ((("b", [(9,)]), ("c", [(9,)])), AGREED)],
+)  # fmt: skip
+def test_beside_an_engine_that_differs_from_itself_two_others_have_to_agree(
+    others: tuple, basis: str
+) -> None:
+    votes = [vote("a@1", TWO), vote("a@2", THREE), *(vote(*one) for one in others)]
+    agreed = settled(*votes)
+    assert agreed.bases["s"].basis == basis
+    kinds = {one.vote.variant: one.kind for one in agreed.given("s")}
+    assert kinds["a@1"] != kinds["a@2"]
+    if basis == AGREED:
+        assert agreed.bases["s"].engines == ("b", "c"), "no release of a is a witness"
+        assert agreed.odd("s", "a@1") is not None
+    else:
+        assert agreed.odd("s", "a@1") is agreed.odd("s", "a@2") is None
+
+
+def test_a_variant_that_joins_later_is_held_against_those_before() -> None:
+    agreed = settled(vote("a", TWO))
+    agreed.join("s", 0, vote("a?x=1", TWO))
+    assert not agreed.divided("s")
+    agreed.join("s", 0, vote("a?x=2", THREE))
+    assert agreed.divided("s")
+    assert [one.kind for one in agreed.given("s")] == [0, 0, 1]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from loadstone.analysis.changed_answers import ChangedAnswer
 from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED, Pair
 from loadstone.analysis.compare.compare import compare
 from loadstone.record.model import Run
@@ -34,6 +35,10 @@ class Step:
     after: str
     pair: Pair | None
     reason: str = ""
+    answer: ChangedAnswer | None = None
+    """The two answers, where they differ."""
+    failed: bool = False
+    """Whether the later one failed."""
 
     @property
     def verdict(self) -> str:
@@ -42,8 +47,8 @@ class Step:
 
     @property
     def changed(self) -> bool:
-        """Whether the time changed, for certain, by more than the threshold."""
-        return self.verdict in (SLOWER, FASTER)
+        """Whether the answer changed, or the time, for certain, by more than the threshold."""
+        return self.answer is not None or self.verdict in (SLOWER, FASTER)
 
 
 def steps(run: Run, variants: Sequence[str], threshold: float) -> tuple[Step, ...]:
@@ -51,14 +56,17 @@ def steps(run: Run, variants: Sequence[str], threshold: float) -> tuple[Step, ..
     found: list[Step] = []
     for before, after in pairwise(variants):
         compared = compare(run, None, variants=(before, after), threshold=threshold)
+        answers = {(one.operation, one.rows): one for one in compared.changed}
         found += (
-            Step(pair.operation, pair.rows, pair.temperature, before, after, pair)
+            Step(pair.operation, pair.rows, pair.temperature, before, after, pair,
+                 answer=answers.get((pair.operation, pair.rows)))
             for pair in compared.pairs
-        )
+        )  # fmt: skip
         found += (
-            Step(cell.operation, cell.rows, cell.temperature, before, after, None, cell.reason)
+            Step(cell.operation, cell.rows, cell.temperature, before, after, None, cell.reason,
+                 answers.get((cell.operation, cell.rows)), cell.failed)
             for cell in compared.unlike
-        )
+        )  # fmt: skip
     return tuple(found)
 
 
@@ -76,11 +84,16 @@ def refined(coarse: Sequence[Step], fine: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def outcome(found: Sequence[Step]) -> str:
-    """In a comparison's words: a regression if any step is slower; undecided if some may be;
-    nothing compared, or invalid, where steps could not be compared; else no regression."""
+    """In a comparison's words: a changed answer before all else; a regression if any step is
+    slower; invalid where one failed; nothing compared, or invalid, where steps could not be
+    compared; undecided if some may be slower; else no regression."""
     reported = {each.verdict for each in found}
+    if any(each.answer for each in found):
+        return "answer changed"
     if SLOWER in reported:
         return "regression"
+    if any(each.failed for each in found):
+        return "invalid"
     if reported <= {NOT_COMPARED}:
         return "nothing compared"
     if NOT_COMPARED in reported:

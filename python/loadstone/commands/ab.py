@@ -57,9 +57,9 @@ def ab(
     compared as by `loadstone compare`; a tactic that one of them names may differ. Without
     --operation: the quick preset's operations, each repeated for 5 s while it is undecided.
 
-    Exit codes: 0 no regression: every cell excludes one; 1 a regression; 9 undecided: some cell may
-    be slower; 5 nothing could be compared; 6 some cell failed or could not be compared; 2, 3 and 4
-    an error; 130 interrupted.
+    Exit codes: 0 no regression: every cell excludes one; 11 an answer changed; 1 a regression; 9
+    undecided: some cell may be slower; 5 nothing could be compared; 6 some cell failed or could not
+    be compared; 2, 3 and 4 an error; 130 interrupted.
     """
     from loadstone.diagnostics import Exit, say, show_result
     from loadstone.errors import InputError

@@ -51,15 +51,15 @@ def bisect(
     page: Page = True,
     **given: Any,
 ) -> int:
-    """Find the release of an engine in which a time changed.
+    """Find the release of an engine in which a time or an answer changed.
 
     Up to eight releases run interleaved in one run, warm unless --temperature says otherwise. Where
     two neighbours differ, the releases between them follow. Each release is installed once into the
     cache. Without --operation or --sql: the quick preset's operations.
 
-    Exit codes: 0 no step is slower; 1 a release is slower than the one before; 9 undecided; 5
-    nothing could be compared; 6 some steps could not be compared; 2, 3 and 4 an error; 130
-    interrupted.
+    Exit codes: 0 no step is slower; 11 a release answers otherwise than the one before; 1 a release
+    is slower than the one before; 9 undecided; 5 nothing could be compared; 6 some steps failed or
+    could not be compared; 2, 3 and 4 an error; 130 interrupted.
     """
     from loadstone import registry
     from loadstone.diagnostics import Exit, say, show_result

@@ -38,9 +38,9 @@ def compare(
     Cells are compared that measured one operation of a benchmark at one scale and temperature, on
     equal terms. Records are only read.
 
-    Exit codes: 0 no regression in any cell; 1 a regression; 9 undecided, some cell may be slower; 5
-    nothing could be compared; 6 some cells that both planned could not be compared; 2 and 4 an
-    error.
+    Exit codes: 0 no regression in any cell; 11 an answer changed; 1 a regression; 9 undecided, some
+    cell may be slower; 5 nothing could be compared; 6 some cells failed in B, or could not be
+    compared though both planned them; 2 and 4 an error.
     """
     import sys
 

@@ -125,7 +125,8 @@ def run(
 
     Exit codes: 0 all is well; 1 some cell failed; 2 a wrong option; 3 an engine is missing or
     broken; 4 the record cannot be written; 7 something may be left in a database of yours; 8 no
-    figure is usable; 130 interrupted.
+    figure is usable; 10 every cell is a gap; 11 variants of one engine answer differently; 130
+    interrupted.
     """
     if quick:
         given["preset"] = "quick"

@@ -67,7 +67,7 @@ def _head(name: str) -> str:
 
 def tactics_of(name: str) -> tuple[str, ...]:
     """The tactics that a variant's name sets."""
-    return tuple(_asked_in(name))
+    return tuple(asked_in(name))
 
 
 def family_of(tactic: str) -> str:
@@ -84,13 +84,13 @@ def listed(names: Iterable[str]) -> str:
 def parallelism_of(name: str) -> int:
     """The number of processors that a variant of this name uses at the same time; 1 if it does not
     say."""
-    asked = _asked_in(name).get("parallelism", "")
+    asked = asked_in(name).get("parallelism", "")
     return max(int(asked), 1) if asked.isdecimal() else 1
 
 
 def has_share(name: str) -> bool:
     """Whether a variant of this name has but a share of a processor (`processor=60`)."""
-    return _asked_in(name).get("processor", "").isdecimal()
+    return asked_in(name).get("processor", "").isdecimal()
 
 
 def is_users_server(name: str) -> bool:
@@ -104,11 +104,12 @@ def differ_in_one_tactic(one: str, other: str) -> bool:
     the same."""
     if _head(one) != _head(other) or "://" in one + other:
         return False
-    own, others = _asked_in(one), _asked_in(other)
+    own, others = asked_in(one), asked_in(other)
     return sum(own.get(key) != others.get(key) for key in own.keys() | others.keys()) == 1
 
 
-def _asked_in(name: str) -> dict[str, str]:
+def asked_in(name: str) -> dict[str, str]:
+    """The tactics that a variant's name sets, with their values."""
     return dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2]))
 
 

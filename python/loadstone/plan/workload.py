@@ -26,6 +26,8 @@ UNRANKED = (TRANSLATED_OTHERWISE,)
 """The kinds of labels of figures that are ranked beside no other."""
 Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]
 """(rows, checksum) of an answer."""
+FIRST_ROWS = 5
+"""Rows of an answer that a record keeps, for people to look at."""
 EDITION_LETTERS = 8
 DIGITS = 10
 """Significant digits to which numbers with a fraction are compared, by default."""

@@ -97,9 +97,10 @@ class Found(Reply, frozen=True):
 
 
 class Answered(Reply, frozen=True):
-    """(rows, checksum) of each variation's answer."""
+    """(rows, checksum) of each variation's answer, and its first rows as people read them."""
 
     answers: tuple[tuple[int, str], ...]
+    first_rows: tuple[tuple[str, ...], ...] = ()
 
 
 class RowsShown(Reply, frozen=True):

@@ -197,6 +197,24 @@ class Agreement:
     answers: tuple[tuple[Accepted, ...], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """A variant's answer to a variation of a user's statement, before anything was measured.
+
+    `kind` numbers the answers to a variation from 0: answers of one number agree, others differ;
+    None where it could not be compared with another one. `first_rows` are texts for people.
+    """
+
+    operation: str
+    rows: int
+    variation: int
+    variant: str
+    tuples: int
+    checksum: str
+    kind: int | None
+    first_rows: tuple[str, ...]
+
+
 LEFT_BEHIND = "left behind"
 """The kind of the event that says what a run may have left in a database of the user's."""
 NOT_MEASURED = "not measured"
@@ -392,6 +410,8 @@ class Run:
     """Of a study: the latest session's of each operation and scale."""
     agreements: tuple[Agreement, ...] = ()
     """Of a user's workload: the latest session's of each statement."""
+    given: tuple[GivenAnswer, ...] = ()
+    """As `agreements`: the answers of each variant."""
 
     @property
     def pending(self) -> tuple[Cell, ...]:

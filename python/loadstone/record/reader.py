@@ -31,6 +31,7 @@ from loadstone.record.model import (
     Condition,
     Disturbance,
     Event,
+    GivenAnswer,
     InputText,
     Load,
     OperationText,
@@ -187,6 +188,7 @@ def _run(source: _Source) -> Run:
         inputs=_unique(InputText(**row) for row in source.rows("input")),
         decisions=_standing(source, plan, decided),
         agreements=_agreements(source),
+        given=_given(source),
     )
 
 
@@ -263,6 +265,17 @@ def _agreements(source: _Source) -> tuple[Agreement, ...]:
         where = "agreement.answers"
         answers = shaped(strict_json(row["answers"]), tuple[tuple[Accepted, ...], ...], where)
         found[row["operation"], row["rows"]] = Agreement(**row | {"answers": answers})
+    return tuple(found.values())
+
+
+def _given(source: _Source) -> tuple[GivenAnswer, ...]:
+    """The latest session's of each statement, variation and variant."""
+    found = {}
+    for row in _in_session(source.rows("given_answer")):
+        text = strict_json(row.pop("first_rows"))
+        first = shaped(text, tuple[str, ...], "given_answer.first_rows")
+        one = GivenAnswer(**row, first_rows=first)
+        found[one.operation, one.rows, one.variation, one.variant] = one
     return tuple(found.values())
 
 

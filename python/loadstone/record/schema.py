@@ -401,6 +401,20 @@ TABLES = (
             Column("message", MESSAGE),
         ),
     ),
+    Table(
+        "given_answer",
+        (
+            SESSION,
+            Column("operation", NAME),
+            Column("rows", SCALE),
+            Column("variation", ORDINAL),
+            Column("variant", VARIANT),
+            Column("tuples", COUNT),
+            Column("checksum", DIGEST),
+            Column("kind", ORDINAL, null=True),
+            Column("first_rows", json_text(1 << 14)),
+        ),
+    ),
 )
 
 

@@ -19,6 +19,7 @@ from loadstone.record.model import (
     Agreement,
     CellResult,
     Event,
+    GivenAnswer,
     InputText,
     Load,
     OperationText,
@@ -239,6 +240,11 @@ class Recorder:
         """The basis of the expected answers of a user's statements."""
         rows = [by_name(one) | {"answers": json.dumps(one.answers)} for one in agreements]
         self._many("agreement", [self._mine(**row) for row in rows])
+
+    def given(self, answers: Sequence[GivenAnswer]) -> None:
+        """The answers of each variant to a user's statements."""
+        rows = [by_name(one) | {"first_rows": json.dumps(one.first_rows)} for one in answers]
+        self._many("given_answer", [self._mine(**row) for row in rows])
 
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.changed_answers import changed_in
 from loadstone.analysis.chapters import chapters, verdict_of
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
@@ -101,6 +102,8 @@ def _content(whole: Summary) -> dict[str, Any]:
         ],
         "events": [dataclasses.asdict(event) for event in run.events],
         "agreements": [dataclasses.asdict(one) for one in run.agreements],
+        "given_answers": [dataclasses.asdict(one) for one in run.given],
+        "changed_answers": [dataclasses.asdict(one) for one in changed_in(run)],
         "published": run.published,
         "paper": _paper(whole),
         "presentation": dataclasses.asdict(run.presentation),

@@ -8,6 +8,7 @@ from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.changed_answers import changed_in, given_answers, sentence
 from loadstone.analysis.chapters import (
     Chapter,
     chapters,
@@ -72,6 +73,8 @@ class MarkdownReport(Report):
 
 def _chapters(found: Sequence[Chapter], plans: Sequence[Plan]) -> Iterable[str]:
     wholes = [chapter.whole for chapter in found]
+    for whole in wholes:
+        yield from (f"**{plain(sentence(each))}**  " for each in changed_in(whole.run))
     yield f"**{plain(headline_of(wholes))}**  "
     yield f"{plain(circumstances_of([whole.run for whole in wholes]))}  "
     yield plain(verdict_of(found).sentence())
@@ -90,6 +93,7 @@ def _chapters(found: Sequence[Chapter], plans: Sequence[Plan]) -> Iterable[str]:
 
 def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     run = whole.run
+    yield from (f"**{plain(sentence(each))}**  " for each in changed_in(run))
     yield f"**{plain(headline(whole))}**  "
     yield f"{plain(circumstances(run))}  "
     yield plain(verdict(whole).sentence())
@@ -118,11 +122,23 @@ def _chapter(whole: Summary, found: Learned) -> Iterable[str]:
         whole, "invalid", "Invalid: beyond a limit of the instrument, not to be used:"
     )
     yield from _labels(whole)
+    yield from _answers(run)
     yield from _events(run)
     yield from _calibration(whole)
     yield from _users(run)
     if study is None:
         yield from _unequal(whole)
+
+
+def _answers(run: Run) -> Iterable[str]:
+    """The first rows of the answers to a user's statements."""
+    lines = [
+        f"- {plain(f'{text.name}: {variants}: {rows}')}"
+        for text in run.operations
+        for variants, rows in given_answers(run, text.name, text.rows)
+    ]
+    if lines:
+        yield from ("", "<details><summary>Answers</summary>", "", *lines, "", "</details>")
 
 
 def _themes(themes: Sequence[ThemeWords]) -> Iterable[str]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from loadstone.analysis.busy import busy_variants
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.changed_answers import changed_in, sentence
 from loadstone.analysis.chapters import (
     Chapter,
     chapters,
@@ -97,6 +98,7 @@ def page_context(record: Run) -> dict[str, Any]:
         | own
         | {
             "headline": headline(whole),
+            "changed_answers": [sentence(each) for each in changed_in(run)],
             "circumstances": circumstances(run),
             "themes": theme_words(whole, reported),
             "skip_to": own["sections"][1],
@@ -139,6 +141,7 @@ def chapters_context(records: Sequence[Run]) -> dict[str, Any]:
     return {
         "run": runs[0],
         "headline": headline_of([chapter.whole for chapter in found]),
+        "changed_answers": [sentence(each) for run in runs for each in changed_in(run)],
         "circumstances": circumstances_of(runs),
         "verdict": verdict_of(found),
         "skip_to": "c0",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from loadstone.analysis.agreement import of_statement
 from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.changed_answers import given_answers
 from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
 from loadstone.analysis.summary import Summary
 from loadstone.plan.presentation import Lesson
@@ -88,6 +89,8 @@ class Panel:
     """The number that times are scaled to, if it varies."""
     drawn: str = ""
     """The inputs that each iteration of a client's measure draws."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """(variants, first rows) of each different answer."""
     lesson: Lesson | None = None
     """The mechanism that the operation isolates, as its benchmark declares it."""
 
@@ -153,6 +156,7 @@ def _panel(
         proofs=tuple(_proofs(reported)),
         expected=_expected(reported, words.answer, of_statement(summary.run, text.name)),
         agreed=summary.run.plan.workload is not None,
+        answers=given_answers(summary.run, text.name, text.rows),
         nominal=words.varying.nominal.get(text.name),
         drawn=words.scale,
         lesson=words.lesson_of(text.name),

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
+from loadstone.analysis.changed_answers import sentence as answer_sentence
+from loadstone.analysis.compare.cells import FASTER, SLOWER
 from loadstone.analysis.releases import Step, outcome
 from loadstone.control_characters import legible
 from loadstone.report.comparison.wording import bounding, bounds, times
@@ -67,14 +69,11 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
     """The change, its place and its size; `between`: the number of releases between the two of a
     step that were not measured."""
     changed = [step for step in found if step.changed]
+    yield from _answers(changed, between)
     for step in changed:
-        pair, skipped = step.pair, between(step)
-        if pair is None:
+        pair, where = step.pair, _where(step, between(step))
+        if pair is None or step.verdict not in (SLOWER, FASTER):
             continue
-        where = f"in {release(step.after)}"
-        if skipped:
-            first, last = release(step.before), release(step.after)
-            where = f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
         yield (
             f"{step.operation} ({_scale(step)}) is {step.verdict} {where}:"
             f" {bounding(pair)}{digits(pair.ratio.value)} times that of {release(step.before)}"
@@ -87,6 +86,23 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
             if open_ends
             else "no change: each step is within the threshold"
         )
+
+
+def _answers(changed: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
+    """The steps that change an answer, each once, whatever its temperatures."""
+    steps = {(step.before, step.answer.operation, step.answer.rows): step
+             for step in changed if step.answer}  # fmt: skip
+    for step in steps.values():
+        assert step.answer is not None  # noqa: S101 - they are those that have one
+        yield answer_sentence(step.answer, _where(step, between(step)))
+
+
+def _where(step: Step, skipped: int) -> str:
+    """The release of a change, or the two between which it lies."""
+    first, last = release(step.before), release(step.after)
+    if not skipped:
+        return f"in {last}"
+    return f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
 
 
 def markdown(found: Sequence[Step], between: Callable[[Step], int]) -> str:
@@ -120,6 +136,7 @@ def _plain(step: Step, skipped: int) -> dict[str, Any]:
         "releases_not_measured": skipped,
         "verdict": step.verdict,
         "reason": step.reason,
+        "changed_answer": None if step.answer is None else asdict(step.answer),
         "before_ns": None if pair is None else pair.a_ns.value,
         "after_ns": None if pair is None else pair.b_ns.value,
         "ratio": None if pair is None else pair.ratio.value,

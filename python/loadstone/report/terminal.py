@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loadstone.analysis.changed_answers import changed_in, sentence
 from loadstone.record.model import Run
+from loadstone.report.legible import legible_run
 from loadstone.report.screen import screen_of
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ def print_summary(
         from loadstone.report.terminal_summary import summary as parts
 
     target = console or screen_of(stderr=False)
+    for one in runs if not isinstance(runs, Run) else [runs]:
+        for changed in changed_in(legible_run(one, lines=False)):
+            target.print(sentence(changed), style="bold red")
     for part in parts(reported, record, page):
         # Printing a text alone forgets how it wanted to be cut.
         target.print(

@@ -148,7 +148,7 @@ class Executor:
             reported = self._ask(worker, request, first=True)
         except LoadstoneError as error:
             return self._remembered(cell, self._failure(worker, error))
-        return Outcome(given=reported.answers)
+        return Outcome(given=reported.answers, first_rows=reported.first_rows)
 
     def show_rows(self, cell: Cell, variation: int, bytes_max: int) -> str | None:
         """The rows of a variation as `workload.answers.read` takes them; None where they are
@@ -175,9 +175,17 @@ class Executor:
             return Outcome(*failed, longer_than_ns=limit_ns if failed[0] == "censored" else None)
         odd = self._answers.odd(cell.operation, cell.variant)
         if odd is None:
-            return None
+            return self._nothing_to_study(cell, self._answers.divided(cell.operation))
         check = AnswerCheck(0, odd.variation, *odd.expected, *odd.found)
         return Outcome("failed", f"not the expected answer: {odd.words}", answers=[check])
+
+    def _nothing_to_study(self, cell: Cell, divided: str) -> Outcome | None:
+        """The outcome of a study's cell where a switch changes the answer, and nobody knows which
+        one is right: no effect on its time would count, and a run's cells are invalid then."""
+        gives_answers = self._workers[cell.variant].engine.capabilities.answers
+        if self._plan.study is None or not divided or not gives_answers:
+            return None
+        return Outcome("failed", divided)
 
     def watch(
         self,

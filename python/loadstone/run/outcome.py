@@ -30,3 +30,5 @@ class Outcome:
     partly: bool = False
     """Of a censored cell: whether another sample of the step ended in time."""
     given: Sequence[Answer] = ()
+    first_rows: Sequence[Sequence[str]] = ()
+    """Of each answer in `given`."""

@@ -15,7 +15,8 @@ from loadstone._core import clock_ns
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
 from loadstone.quel.dialect import is_quel
-from loadstone.record.model import Agreement
+from loadstone.record import Recorder
+from loadstone.record.model import Agreement, GivenAnswer
 from loadstone.run.executor import Executor
 from loadstone.run.outcome import Outcome
 from loadstone.text.numbers import NS_PER_S
@@ -31,9 +32,9 @@ integer and a float. The comparison needs about 20 times as much memory for each
 
 def poll(
     plan: Plan, cells: Sequence[Cell], answers: AgreedAnswers, executor: Executor
-) -> tuple[list[Agreement], Mapping[tuple[str, str], float]]:
-    """Ask the variants of these cells for each of their statements. Returns what the expected
-    answers rest on, and how many seconds an execution took, by statement and variant."""
+) -> Mapping[tuple[str, str], float]:
+    """Ask the variants of these cells for each of their statements. Returns how many seconds an
+    execution took, by statement and variant."""
     executed: dict[tuple[str, str], float] = {}
     asked: dict[str, dict[str, Cell]] = {}
     for cell in cells:
@@ -55,23 +56,56 @@ def poll(
             _report_volatile(statement, own, reported, answers, executor, waits=draws)
         for variation in range(max(len(one.given) for one in reported.values())):
             votes = [
-                Vote(variant, engine_of(variant), outcome.given[variation],
-                     partial(_rows, executor, own[variant], variation))
+                _vote(executor, own[variant], outcome, variation)
                 for variant, outcome in reported.items()
                 if len(outcome.given) > variation and not answers.failed(statement, variant)
-            ]  # fmt: skip
+            ]
             answers.settle(statement, variation, votes)
-    rows = plan.rows[0]
-    agreements = [
-        Agreement(name, rows, basis.basis, ", ".join(basis.engines), basis.words,
-                  answers.accepted(name))
-        for name, basis in answers.bases.items()
-    ]  # fmt: skip
-    return agreements, {
+    return {
         (statement, variant): spent_s
         for (statement, variant), spent_s in executed.items()
         if not answers.failed(statement, variant) and answers.odd(statement, variant) is None
     }
+
+
+def poll_admitted(cell: Cell, answers: AgreedAnswers, executor: Executor) -> None:
+    """Ask the variant of a cell that no plan lists, because a study's decision added it."""
+    outcome = executor.give_answers(cell)
+    if outcome.status != "ok":
+        answers.fail(cell.operation, cell.variant, outcome.status, outcome.reason)
+    for variation in range(len(outcome.given)):
+        vote = _vote(executor, cell, outcome, variation)
+        answers.join(cell.operation, variation, vote)
+
+
+def record_answers(plan: Plan, answers: AgreedAnswers, recorder: Recorder) -> None:
+    """Record what the variants answered, and the basis of the answers that are expected."""
+    rows = plan.rows[0]
+    recorder.agreements(
+        [
+            Agreement(name, rows, basis.basis, ", ".join(basis.engines), basis.words,
+                      answers.accepted(name))
+            for name, basis in answers.bases.items()
+        ]
+    )  # fmt: skip
+    recorder.given(
+        [
+            GivenAnswer(name, rows, one.variation, one.vote.variant, *one.vote.answer, one.kind,
+                        tuple(one.vote.first_rows))
+            for name in answers.bases
+            for one in answers.given(name)
+        ]
+    )  # fmt: skip
+
+
+def _vote(executor: Executor, cell: Cell, outcome: Outcome, variation: int) -> Vote:
+    return Vote(
+        cell.variant,
+        engine_of(cell.variant),
+        outcome.given[variation],
+        partial(_rows, executor, cell, variation),
+        outcome.first_rows[variation],
+    )
 
 
 def _trees(plan: Plan, statement: str) -> Iterator[sql.Tree]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from loadstone import __version__, interruption, registry
 from loadstone._core import clock_ns
+from loadstone.analysis.changed_answers import changed_in
 from loadstone.analysis.study import has_undisturbed_effect
 from loadstone.diagnostics import Exit, exit_of, masked, say, say_error
 from loadstone.errors import (
@@ -319,7 +320,7 @@ def _write_page(path: Path, runs: Sequence[Run]) -> Path | None:
         say(f"loadstone: no page was written: {error.message}")
         say(f"  {error.hint}")
         return None
-    write_atomically(target, content)
+    write_atomically(target, content, hint="make room there, or leave it out: --no-report")
     return target
 
 
@@ -356,7 +357,13 @@ def _finish(path: Path, ended: Ended, *, page: bool) -> int:
     return min(judged, key=_WORST.index)
 
 
-_WORST = (Exit.CELLS_FAILED, Exit.NOTHING_USABLE, Exit.OK, Exit.NOTHING_MEASURED)
+_WORST = (
+    Exit.ANSWER_CHANGED,
+    Exit.CELLS_FAILED,
+    Exit.NOTHING_USABLE,
+    Exit.OK,
+    Exit.NOTHING_MEASURED,
+)
 """Exit codes of a run: that of several benchmarks has the first that one of them has."""
 
 
@@ -382,6 +389,8 @@ def _judged(run: Run) -> int:
         or (study and engine_of(variant) != NULL_ENGINE and not is_aa_control(variant))
     )
     counts += Counter(point.status for point in run.users)
+    if changed_in(run):
+        return Exit.ANSWER_CHANGED
     if counts["failed"]:
         return Exit.CELLS_FAILED
     if counts["gap"] == counts.total() > 0:

@@ -21,7 +21,7 @@ from loadstone.record.model import MEASURED, Event
 from loadstone.record.writer import now
 from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import InterleavedGroup
-from loadstone.run.poll import poll
+from loadstone.run.poll import poll, poll_admitted, record_answers
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.study_group import StudyDoors, StudyGroup, StudyTime
 from loadstone.run.variant_worker import VariantWorker
@@ -68,9 +68,7 @@ class Stage:
         self._one_session = benchmark.one_session
         self._tabled = benchmark.published().sampled_operations
         self._conditions = conditions
-        self._doors = StudyDoors(
-            time, self._executor.admit, listener.on_effects, recorder.decisions
-        )
+        self._doors = StudyDoors(time, self._admit, listener.on_effects, recorder.decisions)
         self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
     def load(self, cells: Sequence[Cell], *, sized: bool) -> None:
@@ -83,8 +81,8 @@ class Stage:
         for name in dict.fromkeys(cell.variant for cell in cells if not cell.gap):
             self._executor.load(name, sized=sized)
         if isinstance(self._answers, AgreedAnswers):
-            agreements, executed = poll(self._plan, cells, self._answers, self._executor)
-            self._recorder.agreements(agreements)
+            executed = poll(self._plan, cells, self._answers, self._executor)
+            record_answers(self._plan, self._answers, self._recorder)
             self._listener.on_executed(executed)
 
     def measure_group(self, cells: Sequence[Cell]) -> list[CellResult]:
@@ -119,6 +117,14 @@ class Stage:
         self._recorder.cell(result)
         self._listener.on_result(result)
         return result
+
+    def _admit(self, like: Cell, flipped: tuple[str, ...]) -> Cell | None:
+        """As the executor's; of a user's statement its answer is asked, too."""
+        cell = self._executor.admit(like, flipped)
+        if cell is not None and isinstance(self._answers, AgreedAnswers):
+            poll_admitted(cell, self._answers, self._executor)
+            record_answers(self._plan, self._answers, self._recorder)
+        return cell
 
     def _divided(self, operation: str) -> str:
         """Why no answer of a user's statement is known to be right; else empty."""

@@ -139,6 +139,8 @@ class StudyGroup(InterleavedGroup):
         if cell is None:
             return None
         item = OpenCell(cell)
+        if refused := self._executor.refused(cell):
+            item.add(refused)
         self.opened.append(item)
         self._operations[cell.operation].append(item)
         return item

@@ -44,8 +44,11 @@ def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) 
         raise InputError(f"{path} exists and is not a Loadstone report of that format", hint=hint)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the target and rename over it. On failure the old file stays as it was."""
+def write_atomically(
+    path: Path, content: bytes, hint: str = "name another place with --out"
+) -> None:
+    """Write beside the target and rename over it. On failure the old file stays as it was; `hint`
+    says what to do then."""
     temporary = ""
     path = Path(os.path.realpath(path))  # a link stays one
     try:
@@ -58,9 +61,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise InputError(
-            f"cannot write {path}: {error.strerror}", hint="name another place with --out"
-        ) from error
+        raise InputError(f"cannot write {path}: {error.strerror}", hint=hint) from error
 
 
 def tail(path: Path, bytes_max: int = LOG_TAIL_BYTES) -> str:

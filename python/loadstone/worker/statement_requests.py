@@ -131,7 +131,7 @@ class StatementRequests(Requests):
         """The answer of each variation."""
         timer, block = self._timer(), request.block
         found = [timer.answered(block, each) for each in block.variations]
-        return messages.Answered(tuple(found))
+        return messages.Answered(*zip(*found, strict=True)) if found else messages.Answered(())
 
     def show_rows(self, request: messages.ShowRows) -> messages.RowsShown:
         """The rows of the first variation."""

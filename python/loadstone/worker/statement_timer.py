@@ -234,12 +234,16 @@ class StatementTimer(Timer):
         whole = int(variation.checksum, 16) + found - int(named.checksum, 16)
         return f"{whole % 2**64:016x}"
 
-    def answered(self, block: Block, variation: Variation) -> tuple[int, str]:
-        """(rows, checksum) of a user's statement, unmeasured: of a query's answer; or the number of
-        rows that it changed, and the checksum of what is other then."""
+    def answered(
+        self, block: Block, variation: Variation
+    ) -> tuple[tuple[int, str], tuple[str, ...]]:
+        """The answer to a user's statement, unmeasured: (rows, checksum) of a query's; of a change
+        the number of rows that it changed, and the checksum of those. Besides, the first rows."""
+        from loadstone.workload.comparison import first_rows
+
         changed, rows = self._asked(block, variation)
         count, checksum = checksum_of(block.sql, rows)
-        return (count if changed is None else changed), checksum
+        return ((count if changed is None else changed), checksum), first_rows(rows)
 
     def rows(self, block: Block, variation: Variation) -> Sequence[tuple[Any, ...]]:
         """The rows of a query, or those that a statement changed, unmeasured."""

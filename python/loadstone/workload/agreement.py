@@ -7,7 +7,8 @@ would be false:
                   or data have changed since: such answers are refused (`expected.py`).
     agreed        two engines or more give this answer, and no as large a number gives another.
                   False if variants of one engine counted as several, or if the answers agreed only
-                  because both were cut, or compared in part.
+                  because both were cut, or compared in part. An engine whose variants give several
+                  answers is no witness to any: beside it, two others have to agree.
     odd           the variant's answer differs from the agreed one. False if they agree value by
                   value and only their checksums differ, or if most engines do not give the other.
     divided       no answer has most engines. False if one has.
@@ -20,8 +21,9 @@ would be false:
 An engine may be wrong with the others: agreement is no oracle, and no report says "right" of it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from loadstone.benchmarks.expected import Answer, NamedAnswer
@@ -35,6 +37,7 @@ from loadstone.plan.workload import (
     STORED,
     Accepted,
     Workload,
+    WorkloadStatement,
 )
 from loadstone.text.numbers import listing, plural
 from loadstone.workload import comparison
@@ -47,6 +50,8 @@ VOLATILE = (
     "volatile: executed twice, it returns two answers, so none can be compared. Leave out random"
     " numbers, the time, and LIMIT without a complete ORDER BY"
 )
+REFEREES = 2
+"""Engines that have to agree where the variants of another one do not."""
 Rows = Sequence[Sequence[Any]] | None
 """The rows of an answer; None where they are too many to be compared."""
 
@@ -59,6 +64,8 @@ class Vote:
     engine: str
     answer: Answer
     rows: Callable[[], Rows]
+    first_rows: Sequence[str] = ()
+    """For people."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +105,16 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A vote among those to its variation. `kind` numbers the different answers, as
+    `record.model.GivenAnswer` has it."""
+
+    variation: int
+    vote: Vote
+    kind: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Odd:
     """An answer that differs from the agreed one: in which variation, the answers, and how."""
 
@@ -129,6 +146,7 @@ class AgreedAnswers:
         self._failed: dict[tuple[str, str], tuple[str, str]] = {}
         self._labels: dict[tuple[str, str], str] = {}
         self._contents: dict[str, Answer] = {}
+        self._given: dict[tuple[str, int], tuple[Given, ...]] = {}
 
     def of(self, operation: "Operation", variation: int) -> Answer:
         """The answer expected of every variant."""
@@ -194,37 +212,70 @@ class AgreedAnswers:
         basis = self._bases.get(statement)
         return basis.words if basis is not None and basis.basis == DIVIDED else ""
 
+    def given(self, statement: str) -> Iterator[Given]:
+        """The variants' answers to each variation of a statement."""
+        for (name, _), answers in self._given.items():
+            if name == statement:
+                yield from answers
+
     def settle(self, statement: str, variation: int, votes: Sequence[Vote]) -> None:
         """Take the variants' answers to a variation."""
         if not votes:
             return
         stated = next(one for one in self._workload.statements if one.name == statement)
         groups = _grouped(votes, stated.digits, stated.order)
+        self._given[statement, variation] = tuple(
+            Given(variation, vote, None if group.unsure else kind)
+            for kind, group in enumerate(groups)
+            for vote in group.votes
+        )
         for vote in votes:
             self._expected[statement, variation, vote.variant] = vote.answer
         if variation < len(stated.expected):
             self._hold_to_stored(statement, variation, groups, stated.expected[variation])
-            return
-        groups.sort(key=lambda one: -len(one.engines))
+        else:
+            self._hold_to_most(stated, variation, groups)
+
+    def join(self, statement: str, variation: int, vote: Vote) -> None:
+        """Take the answer of one more variant, beside those that were taken before."""
+        before = self._given.get((statement, variation), ())
+        self.settle(statement, variation, [*(one.vote for one in before), vote])
+
+    def _hold_to_most(
+        self, stated: WorkloadStatement, variation: int, groups: list[_Group]
+    ) -> None:
+        """The answer of most engines counts."""
+        statement = stated.name
+        split = _of_several_answers(groups)
+        witnesses = {id(one): len({*one.engines} - split) for one in groups}
+        groups.sort(key=lambda one: -witnesses[id(one)])
         first, *others = groups
         unsure = [other for other in others if not first.differs(other)]
         others = [other for other in others if first.differs(other)]
-        wins = all(len(first.engines) > len(other.engines) for other in others)
+        least = REFEREES if split else 1
+        wins = witnesses[id(first)] >= least and all(
+            witnesses[id(first)] > witnesses[id(other)] for other in others
+        )
         self._expected[statement, variation, ""] = first.votes[0].answer
         words = [_differ(vote, first, stated.digits, stated.order)
                  for other in others for vote in other.votes]  # fmt: skip
-        if not wins:
+        if others and not wins:
             reporting = "the engines give different answers, and no answer has most of them"
+            if split:
+                reporting = (
+                    f"the variants of {listing(sorted(split))} give different answers, and no two"
+                    " other engines say which is right"
+                )
             self._worsen(statement, Basis(DIVIDED, first.engines, f"{reporting}: {words[0]}"))
             return
-        several = len(first.engines) > 1
+        engines = tuple(one for one in first.engines if one not in split)
+        several = len(engines) > 1
         for vote, reported_how in zip((v for o in others for v in o.votes), words, strict=True):
             expected = self._expected[statement, variation, vote.variant] = first.votes[0].answer
             self._odd.setdefault(
                 (statement, vote.variant), Odd(variation, expected, vote.answer, reported_how)
             )
         words += [_not_compared(vote, first.votes[0]) for o in unsure for vote in o.votes]
-        engines = first.engines
         if not several:
             engines = tuple(dict.fromkeys(e for group in (first, *unsure) for e in group.engines))
         self._worsen(statement, Basis(AGREED if several else ALONE, engines, "; ".join(words)))
@@ -248,7 +299,8 @@ class AgreedAnswers:
                     agree[vote.engine] = None
                     continue
                 rows, there = (plural(count, "row") for count in (vote.answer[0], stored[0][0]))
-                words.append(f"{vote.variant} gives {rows}, the stored answer has {there}")
+                shown = f" ({', '.join(vote.first_rows)})" if vote.first_rows else ""
+                words.append(f"{vote.variant} gives {rows}{shown}, the stored answer has {there}")
                 if rows == there:
                     words[-1] += ", but others"
                 # Where all give the same, it is the stored answer that is odd.
@@ -282,6 +334,16 @@ def _grouped(votes: Sequence[Vote], digits: int, order: Sequence[int]) -> list[_
         else:
             groups.append(own)
     return groups
+
+
+def _of_several_answers(groups: Sequence[_Group]) -> frozenset[str]:
+    """The engines whose variants give answers that are known to differ."""
+    return frozenset(
+        engine
+        for one, other in combinations(groups, 2)
+        if one.differs(other)
+        for engine in {*one.engines}.intersection(other.engines)
+    )
 
 
 def _not_compared(vote: Vote, other: Vote) -> str:

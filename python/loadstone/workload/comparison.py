@@ -20,6 +20,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+from loadstone.plan.workload import FIRST_ROWS
 from loadstone.workload.answers import (
     FRACTION,
     LARGE_FLOAT,
@@ -85,6 +86,11 @@ def difference(
         if not _alike(key, other_key, places, tolerance):
             return Difference(order=(_row(key), _row(other_key)))
     return None
+
+
+def first_rows(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The first rows of an answer for people, in the order in which they came."""
+    return tuple(_row([*map(plain, row)]) for row in rows[:FIRST_ROWS])
 
 
 def _inexact(kinds: Set[str]) -> bool:

@@ -73,13 +73,15 @@ class Pair:
 class Unlike:
     """A cell that was not compared, and why. `owed`: both records planned it, so a comparison
     without it is incomplete; but for one that in A failed or is invalid and in B did not fail. One
-    that failed on both sides was not looked at, and proves no regression away."""
+    that failed on both sides was not looked at, and proves no regression away. `failed`: it did in
+    B."""
 
     operation: str
     rows: int
     temperature: str
     reason: str
     owed: bool
+    failed: bool = False
 
 
 def judge(ratio: Estimate, threshold: float) -> str:
@@ -131,7 +133,7 @@ def pair_cells(
         if a is None or b is None or reason:
             lost = a is not None and a.status in (*ENDED, "invalid")
             fails = b is not None and b.status in ENDED
-            unlike.append(Unlike(*place, reason, owed=fails or not lost))
+            unlike.append(Unlike(*place, reason, owed=fails or not lost, failed=fails))
             continue
         reason = _unlike(a, b)
         ratio = paired_ratio(b.samples, a.samples)

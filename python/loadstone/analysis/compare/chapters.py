@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from loadstone.analysis.chapters import title_of
 from loadstone.analysis.compare.compare import (
+    ANSWER_CHANGED,
     INVALID,
     NO_REGRESSION,
     NOTHING_COMPARED,
@@ -18,7 +19,7 @@ from loadstone.analysis.compare.threshold import DEFAULT
 from loadstone.errors import InputError
 from loadstone.record.model import Run
 
-WORST_FIRST = (REGRESSION, INVALID, UNDECIDED_YET, NO_REGRESSION)
+WORST_FIRST = (ANSWER_CHANGED, REGRESSION, INVALID, UNDECIDED_YET, NO_REGRESSION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from loadstone.analysis.changed_answers import ChangedAnswer, changed_between
 from loadstone.analysis.compare.cells import (
     SLOWER,
     VERDICTS,
@@ -21,8 +22,15 @@ from loadstone.errors import InputError
 from loadstone.record.model import Run
 from loadstone.text.numbers import listing, number, plural
 
-OUTCOMES = ("no regression", "regression", "undecided", "nothing compared", "invalid")
-NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID = OUTCOMES
+OUTCOMES = (
+    "no regression",
+    "regression",
+    "undecided",
+    "nothing compared",
+    "invalid",
+    "answer changed",
+)
+NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID, ANSWER_CHANGED = OUTCOMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,7 @@ class Matched:
     terms: TermComparison
     pairs: tuple[Pair, ...]
     unlike: tuple[Unlike, ...]
+    changed: tuple[ChangedAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +64,27 @@ class Comparison:
         return (cell for one in self.matched for cell in one.unlike)
 
     @property
+    def changed(self) -> tuple[ChangedAnswer, ...]:
+        """The answers that one side gives in another way than the other."""
+        return tuple(each for one in self.matched for each in one.changed)
+
+    @property
     def counts(self) -> Counter[str]:
         """The number of pairs that got which verdict."""
         return Counter(pair.verdict for pair in self.pairs)
 
     @property
     def outcome(self) -> str:
-        """The outcome. One slower cell is a regression whatever else is missing; without any
-        interval nothing was compared; a missing cell that is owed makes the rest invalid. There is
-        no regression only if no interval allows one."""
+        """The outcome. A changed answer is more than any time; one slower cell is a regression
+        whatever else is missing; one that failed in B makes the rest invalid; without any interval
+        nothing was compared; a missing cell that is owed makes the rest invalid. There is no
+        regression only if no interval allows one."""
+        if self.changed:
+            return ANSWER_CHANGED
         if self.counts[SLOWER]:
             return REGRESSION
+        if any(cell.failed for cell in self.unlike):
+            return INVALID
         if all(pair.ratio.low is None and pair.ratio.high is None for pair in self.pairs):
             return NOTHING_COMPARED
         if any(cell.owed for cell in self.unlike):
@@ -150,6 +169,18 @@ def compared(
     known = crossable((terms for _, terms in found), (a, b or a))
     limit = in_force(threshold, a, b, (match for match, _ in found))
     matched = (
-        Matched(match, terms, *pair_cells(match, terms, limit.in_force)) for match, terms in found
+        Matched(match, terms, *pair_cells(match, terms, limit.in_force), _changed(match))
+        for match, terms in found
     )
     return Comparison(a, b or a, limit, tuple(matched)), known
+
+
+def _changed(match: Match) -> tuple[ChangedAnswer, ...]:
+    """The changed answers to the operations that both sides planned in the same text."""
+    sides = match.a, match.b
+    first, second = (
+        {(text.name, text.rows): text.quel for text in side.run.operations} for side in sides
+    )
+    found = (changed_between(*sides, *place) for place, text in first.items()
+             if second.get(place) == text)  # fmt: skip
+    return tuple(filter(None, found))

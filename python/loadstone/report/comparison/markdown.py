@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from loadstone.analysis.changed_answers import sentence
 from loadstone.analysis.compare.cells import SLOWER
 from loadstone.analysis.compare.compare import Comparison, Matched
 from loadstone.analysis.compare.terms import shown
@@ -18,6 +19,7 @@ def render(comparison: Comparison) -> bytes:
 
 
 def _lines(comparison: Comparison) -> Iterable[str]:
+    yield from (f"**{plain(sentence(each))}**  " for each in comparison.changed)
     yield f"**{plain(comparison.sentence())}**  "
     yield plain(wording.runs(comparison))
     for matched in comparison.matched:

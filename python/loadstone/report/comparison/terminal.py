@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.analysis.changed_answers import sentence
 from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED
 from loadstone.analysis.compare.compare import NO_REGRESSION, UNDECIDED_YET, Comparison, Matched
 from loadstone.analysis.compare.terms import EQUAL, Entry, shown
@@ -31,6 +32,7 @@ def show(comparison: Comparison, out: TextIO) -> None:
 
 def _parts(comparison: Comparison) -> Iterable[RenderableType]:
     style = STYLES_OF_OUTCOME.get(comparison.outcome, "bold red")
+    yield from (Text(sentence(each), style="bold red") for each in comparison.changed)
     yield Text(comparison.sentence(), style=style)
     yield Text(wording.runs(comparison), style="dim")
     for matched in comparison.matched:
