@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
+from loadstone.errors import EngineError
 from loadstone.text import zone
 
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
@@ -16,6 +18,9 @@ BUSY_MS_MAX = 5000
 _AFFINITIES = {"int": "INTEGER", "bool": "INTEGER", "float8": "REAL", "decimal": "NUMERIC"}
 """By the beginning of a type's name; any other type is TEXT. SQLite has no decimals: they are its
 integers and floats."""
+_INTEGER_MAX = 2**63
+_FLOAT_DIGITS = 15
+"""Each decimal of so many digits is a float of its own, and the same again as a decimal."""
 _KEPT: Mapping[str, Callable[[Any], Any]] = {
     "bool": int, "date": str, "timestamp": str, "decimal": float,
 }  # fmt: skip
@@ -32,8 +37,24 @@ def affinity(type_name: str) -> str:
 
 def kept(values: list[Any], type_name: str) -> list[Any]:
     """Values as SQLite keeps them."""
-    form = _KEPT.get(type_name.partition("(")[0])
+    family, _, digits = type_name.partition("(")
+    form = _KEPT.get(family)
+    if family == "decimal" and int(digits.partition(",")[0]) > _FLOAT_DIGITS:
+        form = _long_decimal
     return values if form is None else [None if v is None else form(v) for v in values]
+
+
+def _long_decimal(value: Decimal) -> int | float:
+    """Raises `EngineError` where no number of SQLite's is this one: two keys could become one."""
+    if value == value.to_integral_value() and abs(value) < _INTEGER_MAX:
+        return int(value)
+    kept = float(value)
+    if Decimal(repr(kept)) != value:
+        raise EngineError(
+            f"SQLite has no decimals, and neither an integer nor a float that is {value}",
+            hint="take the column as text (docs/workload.md, Data files), or leave this engine out",
+        )
+    return kept
 
 
 def kept_rows(columns: Iterable[Any], types: Iterable[str]) -> Iterator[tuple[Any, ...]]:
