@@ -1,5 +1,6 @@
 """A workload in its plan: complete, the same again, and another where anything of it is another."""
 
+import html
 import json
 import shlex
 from dataclasses import replace
@@ -10,10 +11,12 @@ from report_fixture import make_run
 from typer.testing import CliRunner
 from workload_fixture import CUSTOMER, made
 
+from loadstone import registry
 from loadstone.cli import app
 from loadstone.errors import InputError
 from loadstone.plan.plan import Plan
 from loadstone.report.reproduce import command, plan_toml
+from loadstone.report.terminal_summary import summary
 from loadstone.run.planned import plan_from
 
 PAPER = make_run(("select-1%-heap",), scales=(10_000,))
@@ -53,6 +56,17 @@ def test_types_are_named_beside_a_query() -> None:
         assert plan.workload.tables[0].columns[-1].type == "decimal(12,3)"
         assert f"--types '{text}'" in command(replace(PAPER, plan=plan))
     assert planned(ALONE).edition != plan.edition
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_the_types_taken_are_shown(name: str) -> None:
+    run = replace(PAPER, plan=planned(FOLDER))
+    text = html.unescape(registry.load_report(name)().render(run).decode())
+    shown = CliRunner().invoke(app, ["run", "./shop", "--on", "sqlite", "--dry-run"]).output
+    screen = " ".join(str(one) for one in summary(run, Path("r"), None))
+    for said in (text, shown, screen):
+        assert "customer (customer.csv): id int8, name text" in said
+        assert "total decimal(3,1)" in said
 
 
 def test_a_plan_of_a_paper_knows_no_workload() -> None:

@@ -64,6 +64,15 @@ class DataTable:
     sql: Text = ""
     checksum: Annotated[str, Most(16)] = ""
 
+    def in_words(self, columns_max: int) -> str:
+        """Its name, its files, and its columns with the types in which engines have them."""
+        files = ", ".join(one.name for one in self.files[:3])
+        more = f" and {len(self.files) - 3} more" if len(self.files) > 3 else ""
+        shown = ", ".join(f"{one.name} {one.type}" for one in self.columns[:columns_max])
+        if len(self.columns) > columns_max:
+            shown += f" and {len(self.columns) - columns_max:,} more"
+        return f"{self.name} ({f'{files}{more}' or 'made by its query'}): {shown}"
+
 
 PUT_BACK = "put back"
 """The place where an operation has the text that takes its change back: the table of a user's

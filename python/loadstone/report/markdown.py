@@ -100,6 +100,7 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     found = learned(whole)
     yield from _themes(theme_words(whole, found))
     yield from _chapter(whole, found)
+    yield from (f"\n{plain(line)}" for line in reproduce.tables(run))
     yield ""
     yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
 

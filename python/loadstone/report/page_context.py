@@ -107,6 +107,7 @@ def page_context(record: Run) -> dict[str, Any]:
             "plan_command": " ".join(reproduce.command(run).split()[:2]),
             "typed": reproduce.typed(run),
             "plan": reproduce.plan_toml(run),
+            "tables": reproduce.tables(run),
             # To go on with: every text as it is.
             "record_href": _data_url(encode(summarise(record))),
             "plan_hash": record.plan.hash,
@@ -154,6 +155,7 @@ def chapters_context(records: Sequence[Run]) -> dict[str, Any]:
         "plan_command": f"loadstone run {FOR_ALL}",
         "typed": reproduce.typed(runs[0]),
         "plan": legible(file_of(plans)),
+        "tables": [],  # a user's tables are in a page of their own
         "record_href": _data_url(encode_chapters([summarise(run) for run in records])),
         "plan_hash": hash_of(plans),
         "record_name": _record_name(runs[0]),

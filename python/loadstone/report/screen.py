@@ -12,6 +12,10 @@ NAME_MOST = 240
 """Characters of a name, over all its lines."""
 
 
+COLUMNS_MAX = 20
+"""Of a table: the page has more, and --dry-run all."""
+
+
 def screen_of(*, stderr: bool) -> "Console":
     """The terminal behind stdout or stderr, without colours where NO_COLOR requests none."""
     return diagnostics.console(stderr=stderr, plain=bool(os.environ.get("NO_COLOR")))

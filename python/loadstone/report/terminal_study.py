@@ -29,7 +29,8 @@ from loadstone.record.model import CellResult, Run
 from loadstone.report.break_even_words import crossing_words, paper_line
 from loadstone.report.enhancement_words import winner_lines
 from loadstone.report.legible import legible_run
-from loadstone.report.screen import folded, lines_left, one_line
+from loadstone.report.reproduce import tables
+from loadstone.report.screen import COLUMNS_MAX, folded, lines_left, one_line
 from loadstone.report.study_words import (
     NOTHING,
     STRONGEST,
@@ -140,6 +141,7 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
     yield from _winners(run, found)
     yield from _further(run, found)
     yield from _problems(found, record)
+    yield from (Text(f"\n{line}") for line in tables(run, COLUMNS_MAX))
     yield Text("")
     if page is not None:
         yield Text("report  ").append(legible(str(page)), style="bold")

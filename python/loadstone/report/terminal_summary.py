@@ -29,7 +29,8 @@ from loadstone.report.findings_words import brief_lines, chapters_lines
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
-from loadstone.report.screen import bar_of, folded, one_line
+from loadstone.report.reproduce import tables
+from loadstone.report.screen import COLUMNS_MAX, bar_of, folded, one_line
 from loadstone.report.shades import bar_share
 from loadstone.report.terminal_budget import time_budgets
 from loadstone.report.terminal_users import concurrent_users
@@ -80,7 +81,13 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
         if any(figure.disturbance for figure in whole.figures.values()):
             again = Text("To measure the disturbed cells again: ")
             yield again.append(f"loadstone run --resume {shlex.quote(str(record))}", style="bold")
-    rest = [*_growth(whole), *_cold(whole), *_terms(whole), *_calibration(whole)]
+    rest = [
+        *_growth(whole),
+        *_cold(whole),
+        *_terms(whole),
+        *_calibration(whole),
+        *tables(run, COLUMNS_MAX),
+    ]
     yield from _block("", rest, "")
     yield Text("")
     yield from _report(whole, record, page)

@@ -315,6 +315,8 @@ def describe(planned: Planned) -> str:
     """A plan for people: every cell, and about how long it takes."""
     plan = planned.plan
     lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
+    tables = plan.workload.tables if plan.workload is not None else ()
+    lines += [f"table {table.in_words(len(table.columns))}" for table in tables]
     for cell in plan.cells:
         what = f"gap: {cell.gap}" if cell.gap else plural(cell.samples, "sample")
         lines.append(
