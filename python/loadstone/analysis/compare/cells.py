@@ -17,7 +17,6 @@ from loadstone._core import interval_of_median
 from loadstone.analysis.compare.bounded import bounded_ratio
 from loadstone.analysis.compare.sides import Match, Side
 from loadstone.analysis.compare.terms import REFUSED, TermComparison
-from loadstone.analysis.compare.unjudged import beyond
 from loadstone.plan.plan import Cell
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.disturbance import interval, ratio_between
@@ -144,10 +143,7 @@ def pair_cells(
         if reason or ratio is None:
             unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
         else:
-            verdict = judge(ratio, threshold)
-            if verdict in (SLOWER, FASTER) and (beyond(match.a.run, a) or beyond(match.b.run, b)):
-                verdict = UNDECIDED
-            pairs.append(_pair(a, b, speeds, ratio, verdict))
+            pairs.append(_pair(a, b, speeds, ratio, judge(ratio, threshold)))
     return tuple(pairs), tuple(unlike)
 
 
@@ -155,7 +151,7 @@ def _slower(
     match: Match, a: CellResult, b: CellResult, speeds: tuple[Speeds, Speeds], threshold: float
 ) -> Pair | None:
     """The pair of a cell that B's time limit ended, where that is certainly slower; else None."""
-    least = None if beyond(match.a.run, a) else bounded_ratio(a, b, speeds, match.b.run)
+    least = bounded_ratio(a, b, speeds, match.b.run)
     if least is None or judge(Estimate(least.value, least.low, inf), threshold) != SLOWER:
         return None
     shown = _pair(a, a, (speeds[0], speeds[0]), least, SLOWER)

@@ -35,12 +35,6 @@ def judged(run: Run) -> Run:
     return replace(run, results=tuple(judged_now))
 
 
-def beyond(run: Run, result: CellResult) -> bool:
-    """Whether a cell was measured beyond a limit in a run that did not judge it: it was not
-    measured again, so it is never called slower or faster."""
-    return not run.plan.limits and result.disturbance is not None
-
-
 def _place(result: CellResult) -> tuple[str, str, int, str]:
     cell = result.cell
     return cell.variant, cell.operation, cell.rows, cell.temperature
