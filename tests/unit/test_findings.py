@@ -17,6 +17,7 @@ from loadstone.analysis.findings import (
     fixed,
     otherwise,
     overhead,
+    planned,
     processors,
     spent,
     steep,
@@ -50,6 +51,7 @@ COLD_WAITS = two(
 COLD_LOOPS = two(
     Side(10.0, plan=LOOPS, samples=3), Side(2.0, plan=SEARCHED, samples=3), **AFTER_RESTARTS
 )
+SOUGHT = Side(2.0, plan=SEARCHED)
 ENDED = two(Side(10_000.0, plan=LOOPS, status="censored"), Side(2.0, plan=SEARCHED))
 NULL = (("null", "harness overhead"),)
 HARNESS = made({FAST: Side(0.5), SLOW: Side(1.0), "null": Side(0.2)}, roles=NULL)
@@ -97,6 +99,14 @@ def test_a_rule_finds_what_a_record_holds(rule, run, kind, grade) -> None:
         assert each.brief
 
 
+@pytest.mark.parametrize("status", ["disturbed", "censored"])
+def test_plans_are_set_beside_each_other_where_times_cannot_be(status: str) -> None:
+    run = two(Side(9_999.0, plan=LOOPS, status=status), SOUGHT)
+    (found,) = found_by(planned.find, run)
+    assert found.grade is Grade.UNEXPLAINED
+    assert "blockwise nested loop" in found.brief and "over an index" in found.brief
+
+
 SILENT = [
     ("the slow one computes all the time", spent.find, two(Side(10.0)), "waiting"),
     ("its commit is a small part",
@@ -112,6 +122,15 @@ SILENT = [
     ("several processors at work", spent.find, two(Side(10.0, cpu=1.8)), ""),
     ("plans that join alike",
      spent.find, two(Side(10.0, plan="HASH_JOIN"), Side(2.0, plan=SEARCHED)), spent.PAIRS),
+    ("plans beside times that may be compared", planned.find,
+     two(Side(10.0, plan=LOOPS), SOUGHT), ""),
+    ("plans that were not fully read", planned.find,
+     two(Side(10.0, plan=LOOPS + "\n  HOVER", status="disturbed"), SOUGHT), ""),
+    ("plans that join alike, disturbed", planned.find,
+     two(Side(10.0, plan="HASH_JOIN", status="disturbed"),
+         Side(2.0, plan="HASH_JOIN")), ""),
+    ("times that are near each other", planned.find,
+     two(Side(2.1, plan=LOOPS, status="disturbed"), SOUGHT), ""),
     ("the plan uses the structure",
      otherwise.find, two(Side(10.0, access="nonclustered"), Side(2.0, access="nonclustered")), ""),
     ("the fastest does not use it either",

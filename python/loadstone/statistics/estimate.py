@@ -13,3 +13,10 @@ class Estimate:
     value: float
     low: float | None = None
     high: float | None = None
+
+    def within(self, least: float, most: float) -> "Estimate":
+        """The figure and its bounds, each of which lies between these."""
+        bounds = (
+            None if each is None else min(max(each, least), most) for each in (self.low, self.high)
+        )
+        return Estimate(min(max(self.value, least), most), *bounds)

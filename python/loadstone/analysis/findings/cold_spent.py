@@ -118,7 +118,8 @@ def _finding(
     names = [seen.whole.labels[figure.cell.variant] for figure in pair]
     ratio = typical_ns(slow) / typical_ns(fast)
     place = "waiting" if kind == "waiting" else "computing"
-    low, high = (percent(one or 0.0) for one in (share.low, share.high))
+    within = share.within(0.0, 1.0)
+    low, high = (percent(one or 0.0) for one in (within.low, within.high))
     span = high if low == high else f"{low.removesuffix(' %')} to {high}"
     words = f"{span} of the difference is {place}"
     words += f"; {more}" if more else ""

@@ -43,6 +43,11 @@ class Number:
     figure: Estimate
     unit: str
 
+    def __post_init__(self) -> None:
+        """A part that makes more than the whole difference is all of it."""
+        if self.unit == "share":
+            object.__setattr__(self, "figure", self.figure.within(0.0, 1.0))
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -19,6 +19,7 @@ from loadstone.analysis.findings import (
     fixed,
     otherwise,
     overhead,
+    planned,
     processors,
     quickest,
     rungs,
@@ -54,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     rungs.find_together,
     components.find_together,
     ended.find,
+    planned.find,
     steep.find,
     cache.find,
     cold_reads.find,
@@ -185,7 +187,12 @@ def _whys(seen: Evidence, found: tuple[Finding, ...]) -> dict[tuple[str, int, st
         far = seen.distances.get(place)
         own = min(answers.get(place, []), key=lambda each: RANK[each.grade], default=None)
         if far is None:
-            lines[place] = Why(own, own.grade if own else None, own.brief if own else why_none(row))
+            words = why_none(row)
+            if own and own.rule == planned.RULE:
+                words += f"; {own.brief}"
+            elif own:
+                words = own.brief
+            lines[place] = Why(own, own.grade if own else None, words)
             continue
         head = f"{far.names[0]} {times(far.ratio.value)}: "
         if own is None:

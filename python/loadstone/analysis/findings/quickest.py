@@ -4,7 +4,8 @@ one in which the fast variant takes next to nothing, so that there is little to 
 Of statements at the same scale and temperature. It is for rows of which the scales say nothing
 (`fixed`), since relations of a fixed size do not grow. Silent where the difference in that other
 operation is larger than the row's: then it is none that each statement has. A program's measure is
-many statements, and none of them is the quickest.
+many statements, and none of them is the quickest. Nor is one of a user's workload, where two that
+are quick on one engine may be slow on the other by the same cause.
 
 False where that other statement has the slow variant do work of this size that the row's does not.
 """
@@ -30,6 +31,8 @@ QUICK = 2.0
 
 def find(seen: Evidence) -> Iterator[Finding]:
     """At most one for each warm distance of statements."""
+    if seen.whole.run.plan.workload is not None:
+        return
     for far in seen.far():
         is_program = any(sample.calls is not None for sample in far.slow.samples)
         if far.row.temperature == "cold" or is_program:

@@ -3,40 +3,29 @@
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import duration, interval, percent, size, times, unit_for
 
-SHARE_MAX = 10.0
-"""A larger share has no meaning as a figure: the whole is then hardly more than nothing."""
+BEYOND_ALL = 1.005
+"""The least share that would be reported as 101 %."""
 
 
 def said_share(share: Estimate) -> str:
-    """`86 % (80 to 92 %)`; as measured, also below 0 and beyond 100 %."""
-    reported = _percent(share.value)
-    if share.low is None or share.high is None:
+    """`86 % (80 to 92 %)`, between 0 and 100 %."""
+    within = share.within(0.0, 1.0)
+    reported = percent(within.value)
+    if within.low is None or within.high is None:
         return reported
-    return f"{reported} ({_percent(share.low).removesuffix(' %')} to {_percent(share.high)})"
+    return f"{reported} ({percent(within.low).removesuffix(' %')} to {percent(within.high)})"
 
 
 def said_part(share: Estimate, whole: str = "the difference") -> str:
-    """`86 % (80 to 92 %) of the difference`; a part that is larger than the whole difference, since
-    the slower one is faster in the rest, as
-    `more than the difference, 207 % (190 to 220 %) of it,`."""
-    if share.value < BEYOND_ALL:
-        return f"{said_share(share)} of {whole}"
-    return f"more than {whole}, {said_share(share)} of it,"
+    """`86 % (80 to 92 %) of the difference`."""
+    return f"{said_share(share)} of {whole}"
 
 
 def beyond_all(share: Estimate | None) -> str:
-    """A sentence, where a share of a difference is reported as more than all of it."""
-    if share is None or max(share.value, share.high or 0.0) < BEYOND_ALL:
+    """A sentence, where a part is longer by more than the whole difference."""
+    if share is None or share.value < BEYOND_ALL:
         return ""
-    return " Where it is more than 100 %, the rest favours the slower one."
-
-
-BEYOND_ALL = 1.005
-"""The least share that is reported as 101 %."""
-
-
-def _percent(share: float) -> str:
-    return f"over {percent(SHARE_MAX)}" if share > SHARE_MAX else percent(share)
+    return " In all else the slower one takes less time."
 
 
 def said_ratio(ratio: Estimate) -> str:

@@ -9,7 +9,7 @@ work than their names say.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.plans.operators import (
@@ -145,6 +145,20 @@ def _of_two_engines(one: ReadPlan, other: ReadPlan) -> list[Apart]:
         if sides[0] != sides[1] and not silent:
             apart.append(Apart(topic, *sides))
     return apart
+
+
+def topics_apart(plans: Mapping[str, ReadPlan]) -> dict[str, dict[str, list[str]]]:
+    """Topic -> its operators -> those whose plan has them, of the topics in which plans differ."""
+    found = {}
+    for topic in TOPICS:
+        ways: dict[str, list[str]] = {}
+        for name, plan in plans.items():
+            kinds = _on(plan, topic)
+            if kinds or topic not in plan.unwritten:
+                ways.setdefault(_listed(kinds), []).append(name)
+        if len(ways) > 1:
+            found[topic] = ways
+    return found
 
 
 def _on(plan: ReadPlan, topic: str) -> tuple[str, ...]:
