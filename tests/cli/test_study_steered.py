@@ -81,6 +81,8 @@ def test_a_join_that_takes_too_long_is_ended_and_the_others_are_measured_without
     assert alone.status == "censored"
     assert not alone.samples
     assert "SCAN" in alone.statements[0].plan, "its plan says why"
+    explained = [one.variation for one in alone.statements]
+    assert len(explained) == len({*explained}), "once"
     spared = {name for name, one in cells.items() if one.status == "spared"}
     assert spared == {name for name in run.plan.variants if "automatic_index=off" in name} - {
         alone.cell.variant

@@ -288,13 +288,6 @@ class StudyGroup(InterleavedGroup):
         slow = bool(item.samples) and item.samples[-1].elapsed_ns > SLOW_NS
         item.add(self._executor.take(item.cell, block, number, warm=slow))
 
-    def _explain(self) -> None:
-        """Also of what was ended: its plan says why it took so long."""
-        super()._explain()
-        for item in self.opened:
-            if item.status == "censored":
-                item.add(self._executor.explain(item.cell, briefly=True))
-
     def _repeat(self, number: int) -> None:
         """All its blocks are planned rounds."""
         del number
