@@ -4,6 +4,7 @@ Listing names imports none of them; loading imports exactly the one requested.
 """
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
@@ -53,7 +54,8 @@ def engine_named(variant: str) -> str:
             "a variant names no engine",
             hint="write ENGINE, ENGINE?tactic=value or ENGINE://USER@HOST:PORT/DATABASE",
         )
-    return ENGINES_OF_SCHEMES.get(name, name)
+    # A URL's scheme alone has other names: a variant is called as its engine is.
+    return ENGINES_OF_SCHEMES.get(name, name) if "://" in variant else name
 
 
 def client_names() -> list[str]:
@@ -168,20 +170,30 @@ def _names(kind: str) -> list[str]:
     return sorted(_points(kind))
 
 
+def unknown(what: str, name: str, known: Collection[str]) -> InputError:
+    """The error for a name that nothing has; an engine may have it as the scheme of its URLs."""
+    same = ENGINES_OF_SCHEMES.get(name, name)
+    near = [same] if same in known else get_close_matches(name, known, n=3, cutoff=0.6)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return InputError(f"there is no {what} {name!r}", hint=f"{meant}installed: {_listed(known)}")
+
+
+def _listed(known: Collection[str]) -> str:
+    return ", ".join(sorted(known)) or "nothing: is Loadstone itself installed?"
+
+
 def _load(kind: str, name: str) -> Any:
     points = _points(kind)
     if name not in points:
         what = "engine" if kind == "clients" else kind.removesuffix("s")
-        known = ", ".join(sorted(points)) or "nothing: is Loadstone itself installed?"
+        known = _listed(points)
         other = OTHER_ROAD.get(kind)
         if other and name in _points(other):
             raise InputError(
                 f"{name} is driven by {ROADS[other]} alone, and this benchmark needs {ROADS[kind]}",
                 hint=f"this one's engines: {known}",
             )
-        near = get_close_matches(name, points, n=3, cutoff=0.6)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise InputError(f"there is no {what} {name!r}", hint=f"{meant}installed: {known}")
+        raise unknown(what, name, points)
     point = points[name]
     try:
         return point.load()

@@ -6,8 +6,11 @@ import pytest
 
 from loadstone.clients.rust.embedded import DuckdbClient, SqliteClient
 from loadstone.engines import setting
+from loadstone.engines.duckdb import own_settings
 from loadstone.engines.duckdb import settings as duckdb
+from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.sqlite import settings as sqlite
+from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
 
 # https://sqlite.org/pragma.html#pragma_synchronous
@@ -21,7 +24,8 @@ DURABILITY = {
     ("3", "wal"): "full",
     ("3", "delete"): "full",
 }
-SIZES = {"512 bytes": 512, "1.5 KiB": 1536, "256.0 MiB": 268_435_456, "2.0 GiB": 2_147_483_648}
+SIZES = {"512 bytes": 512, "1.5 KiB": 1536, "256.0 MiB": 268_435_456, "2.0 GiB": 2_147_483_648,
+         "268.4MB": 268_400_000}  # fmt: skip
 """As DuckDB prints them."""
 
 
@@ -80,3 +84,23 @@ def test_a_misspelt_setting_is_reported_the_near_ones(asked: str, hint: str) -> 
     error = setting.unknown("sqlite", asked, ("cache_size", "page_size", "mmap_size"))
     assert error.message == f"sqlite has no setting {asked!r}"
     assert error.hint.startswith(hint)
+
+
+def test_duckdb_takes_a_setting_by_either_of_its_names(tmp_path: Path) -> None:
+    """Which of the two a release lists is its own matter."""
+    for name in ("memory_limit", "max_memory"):
+        DuckdbEngine.check_setting(Variant("duckdb"), name, "300MB")
+        variant = Variant("duckdb", ((f"set.{name}", "300MB"),))
+        engine = DuckdbEngine(variant, tmp_path, "owner")
+        engine.start()
+        try:
+            assert engine.terms()[f"set.{name}"].startswith("300MB")
+        finally:
+            engine.remove()
+    with pytest.raises(InputError, match="has no setting 'memory_limits'") as caught:
+        own_settings.listed_as("memory_limits")
+    assert "memory_limit" in caught.value.hint
+
+
+def test_duckdb_lacks_none_of_the_tactics_that_are_declared_of_its_present_release() -> None:
+    assert [*DuckdbEngine.lacking()] == []

@@ -1,5 +1,7 @@
 """Combinations that can never be measured are refused by the plan, with what to change."""
 
+from pathlib import Path
+
 import apsw
 import pytest
 
@@ -95,3 +97,32 @@ def test_a_switch_takes_sizes_as_a_variant_does() -> None:
     base, engine = variant_of("postgresql", "engines")
     study, _ = study_of(base, engine, ["work_mem=1MiB,64MiB"], "walk")
     assert [(one.base, one.other) for one in study.switches] == [("1048576", "67108864")]
+
+
+def test_a_study_switches_nothing_that_the_release_lacks() -> None:
+    base, engine = variant_of("duckdb", "engines")
+    study, _ = study_of(base, engine, [], "walk", ["durability", "optimizer.join_order"])
+    switched = [one.tactic for one in study.switches]
+    assert "parallelism" in switched
+    assert not {"durability", "optimizer.join_order"} & {*switched}
+    with pytest.raises(InputError, match="cannot switch durability"):
+        study_of(base, engine, ["durability", "parallelism"], "walk", ["durability"])
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    ("postgres", "postgresql"), ("postgres?jit=off", "postgresql"), ("mysql", "mariadb"),
+    ("postgres@16", "postgresql"), ("sc", "spark"),
+])  # fmt: skip
+def test_a_scheme_of_urls_is_no_engines_name(written: str, meant: str) -> None:
+    with pytest.raises(InputError, match="there is no engine") as caught:
+        plan_from({"benchmark": "wisconsin", "on": [written]}, None)
+    assert f"did you mean {meant}?" in caught.value.hint
+
+
+def test_a_refusal_names_the_release(tmp_path: Path) -> None:
+    for text in ("duckdb@1.4.0?set.TimeZone=UTC", "duckdb@1.4.0?cache=3", "duckdb@1.4.0?threads=2",
+                 f"sqlite@venv:{tmp_path}/none"):  # fmt: skip
+        release = text.partition("?")[0]
+        with pytest.raises(InputError) as caught:
+            variant_of(text, "engines")
+        assert release in f"{caught.value.message} {caught.value.hint}", caught.value

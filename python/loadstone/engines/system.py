@@ -190,6 +190,11 @@ class System(ABC):
         return {**cls.capabilities.tactics, **OF_EVERY_SYSTEM}
 
     @classmethod
+    def lacking(cls) -> Collection[str]:
+        """The tactics that cannot be switched in the release that this process has: it is asked."""
+        return ()
+
+    @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
         """Raise `InputError` if a setting of that name, `set.NAME=VALUE`, is known to be refused;
         what only the engine can determine, `start` does."""

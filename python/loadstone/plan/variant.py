@@ -8,14 +8,15 @@ never shown: records, logs and reports print `Variant.name`.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
 from loadstone import secret
-from loadstone.errors import InputError, UnknownTacticError
+from loadstone.errors import InputError, LoadstoneError, UnknownTacticError
 from loadstone.plan.release import INSTALLED, Release, parse_release
 
 AA_SUFFIX = "#2"
@@ -157,6 +158,22 @@ class Variant:
     def tactic(self, name: str, default: str) -> str:
         """The value requested a tactic, or its default."""
         return dict(self.tactics).get(name, default)
+
+
+@contextmanager
+def naming(variant: Variant) -> Iterator[None]:
+    """Have errors name the variant's release, where they begin with its engine or name neither."""
+    try:
+        yield
+    except LoadstoneError as error:
+        release = f"{variant.engine}{RELEASE}{variant.release}"
+        if variant.release != INSTALLED and release not in error.message:
+            own = re.match(rf"{re.escape(variant.engine)}(?![\w-])", error.message)
+            rest = error.message[own.end() :] if own else f": {error.message}"
+            error.message = release + rest
+            error.args = (error.message,)
+            error.hint = error.hint or f"leave out {release}, or try another release"
+        raise
 
 
 def parse_variant(text: str, tactics: frozenset[str], *, takes_settings: bool = False) -> Variant:

@@ -1,6 +1,6 @@
 """From a study's choices to its combinations: which tactics are switched, and the variants."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loadstone.analysis.study_design import first_design
@@ -19,11 +19,25 @@ ALL = "all"
 
 
 def study_of(
-    base: Variant, engine: type[System], vary: Sequence[str], design: str
+    base: Variant,
+    engine: type[System],
+    vary: Sequence[str],
+    design: str,
+    lacking: Collection[str] = (),
 ) -> tuple[Study, tuple[Variant, ...]]:
     """The study of one variant's engine, and the variants of its combinations in their order.
-    `vary` as `Choices.vary`. Raises `InputError`."""
-    switches = tuple(_switches(base, engine, vary))
+    `vary` as `Choices.vary`; `lacking` are tactics that its release cannot switch. Raises
+    `InputError`."""
+    found = tuple(_switches(base, engine, vary))
+    switches = tuple(one for one in found if one.tactic not in lacking)
+    named = [
+        one.tactic for one in found if one.tactic in lacking and tuple(vary) not in ((), (ALL,))
+    ]
+    if named:
+        raise InputError(
+            f"{base.name} cannot switch {', '.join(named)}",
+            hint="leave that out of --vary, or study another release",
+        )
     if not switches:
         raise InputError(
             f"{base.name} has nothing to switch",

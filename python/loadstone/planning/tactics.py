@@ -61,7 +61,7 @@ def of_engine(name: str, tactic: str | None = None) -> Listed:
     """One engine's tactics, or one of them. `InputError` for a name that there is not,
     `EngineError` where what the engine needs is not installed."""
     if name not in _names():
-        raise InputError(f"there is no engine {name!r}", hint=f"there are: {', '.join(_names())}")
+        raise registry.unknown("engine", name, _names())
     listed = _listed(name)
     if tactic is None:
         return listed

@@ -9,13 +9,14 @@ What the worker then has is read from the engine (`worker/requests.py`), and ano
 was requested is refused there.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.machinery import PathFinder
 from importlib.metadata import Distribution, distributions
@@ -28,6 +29,7 @@ from loadstone.diagnostics import say
 from loadstone.engines.system import System
 from loadstone.errors import EngineError, InputError, NotInstalledError
 from loadstone.plan.variant import Variant
+from loadstone.protocol import environment
 
 UNREACHED = ("connection", "timed out", "temporary failure in name", "proxy", "dns error")
 """Words, in small letters, of an installer that reaches no index."""
@@ -63,6 +65,29 @@ def prepare(variants: Iterable[tuple[Variant, type[System]]]) -> None:
                 f"{variant.name}: its package brings no module {module}",
                 hint=f"if a program emptied the folder, remove it, and run again: {folder}",
             )
+
+
+def lacking(variant: Variant, engine: type[System]) -> Collection[str]:
+    """The tactics that a variant's release cannot switch, as it says itself, in a process of its
+    own; it is installed first. Raises as `prepare`."""
+    found_by = environment_of(variant, engine)
+    if not found_by:
+        return engine.lacking()
+    prepare([(variant, engine)])
+    kind = f"from {engine.__module__} import {engine.__name__} as engine"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import json; {kind}; print(json.dumps([*engine.lacking()]))"],
+        env={**environment.made(os.environ, url=False), **found_by},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise EngineError(
+            f"{variant.name} cannot be driven: {reason}", hint="study another release"
+        )
+    return tuple(json.loads(done.stdout))
 
 
 def _folder(variant: Variant, engine: type[System]) -> Path:

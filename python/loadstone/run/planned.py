@@ -19,7 +19,7 @@ from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
-from loadstone.plan.variant import Variant, differ_in_one_tactic, parse_variant
+from loadstone.plan.variant import Variant, differ_in_one_tactic, naming, parse_variant
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only
 from loadstone.planning.duration import (
     Pace,
@@ -32,6 +32,7 @@ from loadstone.planning.planner import NULL_ENGINE, make_plan
 from loadstone.planning.recordable import check_recordable
 from loadstone.planning.study import study_of
 from loadstone.record.users import UsersPoint
+from loadstone.run import builds
 from loadstone.run.load_levels import loops_left
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN
 from loadstone.text.numbers import listing, plural
@@ -223,8 +224,9 @@ def _study(
             hint="choose one, as --temperature cold, and make a study of each",
         )
     base, engine = parsed[0]
-    with _naming_the_road(base.engine, benchmark.seam):
-        study, variants = study_of(base, engine, choices.vary, choices.design)
+    with _naming_the_road(base.engine, benchmark.seam), naming(base):
+        lacking = builds.lacking(base, engine)
+        study, variants = study_of(base, engine, choices.vary, choices.design, lacking)
     both = [(variant, engine) for variant in variants]
     both.insert(1, (dataclasses.replace(variants[0], aa_control=True), engine))
     if choices.overhead:
@@ -281,7 +283,8 @@ def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
     with _naming_the_road(name, seam):
         known = frozenset(engine.tactics())
         variant = parse_variant(text, known, takes_settings=engine.takes_settings)
-        engine.check(variant)
+        with naming(variant):
+            engine.check(variant)
     return variant, engine
 
 

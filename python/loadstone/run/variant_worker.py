@@ -26,7 +26,7 @@ from loadstone.errors import (
 )
 from loadstone.machine import volume
 from loadstone.plan.plan import Plan
-from loadstone.plan.variant import Variant, release_of, tactics_of
+from loadstone.plan.variant import Variant, naming, release_of, tactics_of
 from loadstone.protocol import environment, messages
 from loadstone.protocol.messages import Reply, Request
 from loadstone.protocol.parts import StoredAt
@@ -105,7 +105,8 @@ class VariantWorker:
             self._plain, str(self._scratch), owner, heir, stands, users_text, self._timezone
         )
         try:
-            opened = self._worker.ask(request)
+            with naming(self.variant):
+                opened = self._worker.ask(request)
         except EngineError as error:
             raise self._named(error) from error
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
@@ -170,7 +171,8 @@ class VariantWorker:
         if self._switched and name == self.variant.name:
             return
         self.variant, self._switched = self._variants[name], False
-        self._terms[name] = self.ask(messages.Switch(self._plain)).terms
+        with naming(self.variant):
+            self._terms[name] = self.ask(messages.Switch(self._plain)).terms
         self._switched = True
 
     @property

@@ -84,6 +84,14 @@ class DuckdbEngine(Engine):
             own_settings.check_name(name, value)
 
     @classmethod
+    def lacking(cls) -> Collection[str]:
+        """Optimizers that it does not list, and durability where each commit is synced."""
+        unsynced = () if "fsync_mode" in own_settings.scopes() else ("durability",)
+        with duckdb.connect() as db:
+            rows = db.execute("SELECT name FROM duckdb_optimizers()").fetchall()
+        return (*unsynced, *optimizers.tactics().keys() - {optimizers.PREFIX + n for (n,) in rows})
+
+    @classmethod
     def versions(cls) -> Mapping[str, str]:
         """The wheel is both engine and driver."""
         return {"duckdb": duckdb.__version__}
@@ -129,10 +137,11 @@ class DuckdbEngine(Engine):
             # The lab reaches no network: an extension must not install itself in the middle.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            # Nor does it read the secrets that a user keeps for another program.
-            "allow_persistent_secrets": False,
             **own_settings.of_start(settings_of(self.variant)),
         }
+        if "allow_persistent_secrets" in own_settings.scopes():
+            # Secrets that a user keeps for another program reach other places.
+            config["allow_persistent_secrets"] = False
         if self.as_it_stands:
             # A file on disk keeps the form that it has.
             del config["force_compression"]

@@ -22,14 +22,30 @@ REFUSED = frozenset(
 )  # fmt: skip
 """Those that reach beyond the database, or that Loadstone's own statements rely on."""
 _REACH = ("extension", "proxy", "log")
+_SAME = (
+    ("memory_limit", "max_memory"), ("threads", "worker_threads"),
+    ("default_null_order", "null_order"), ("checkpoint_threshold", "wal_autocheckpoint"),
+)  # fmt: skip
+"""Names of one setting, that of a tactic first: releases take all, and list one or the other."""
 
 
 @cache
 def scopes() -> Mapping[str, str]:
-    """Every setting of this DuckDB: GLOBAL, or LOCAL to a connection."""
+    """Every setting of this DuckDB: GLOBAL, or LOCAL to a connection, where it says so."""
     with duckdb.connect() as db:
-        rows = db.execute("SELECT name, scope FROM duckdb_settings()").fetchall()
-    return {str(name): str(scope) for name, scope in rows}
+        rows = db.execute("SELECT * FROM duckdb_settings()")
+        names = [column[0] for column in rows.description or ()]
+        each = [dict(zip(names, row, strict=True)) for row in rows.fetchall()]
+    return {str(one["name"]): str(one.get("scope", "GLOBAL")) for one in each}
+
+
+def listed_as(name: str) -> str:
+    """The name under which this DuckDB lists a setting. Raises `InputError` for one that it has
+    not: another release may have it."""
+    found = next((one for one in _names_of(name) if one in scopes()), None)
+    if found is None:
+        raise setting.unknown("duckdb", name, tuple(scopes()))
+    return found
 
 
 def check_name(name: str, value: str) -> None:
@@ -43,8 +59,7 @@ def check_name(name: str, value: str) -> None:
 def check(name: str, value: str) -> None:
     """Raise `InputError` for what is no setting, reaches beyond the database, or is no value."""
     setting.check("duckdb", name, value)
-    if name not in scopes():
-        raise setting.unknown("duckdb", name, tuple(scopes()))
+    listed_as(name)
     check_name(name, value)
     try:
         with duckdb.connect(config=of_start({name: value})) as db:
@@ -54,21 +69,30 @@ def check(name: str, value: str) -> None:
 
 
 def of_start(settings: Mapping[str, str]) -> dict[str, str | bool | int | float | list[str]]:
-    """Those of the whole database, which it takes when it is opened."""
-    return {name: value for name, value in settings.items() if scopes()[name] == "GLOBAL"}
+    """Those of the whole database, which it takes when it is opened; each by the name by which a
+    tactic has it, which it replaces."""
+    return {_names_of(name)[0]: each for name, each in settings.items() if not _is_local(name)}
 
 
 def set_local(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> None:
     """Those of a connection. Names are known ones; a value is quoted."""
     for name, value in settings.items():
-        if scopes()[name] == "LOCAL":
+        if _is_local(name):
             quoted = value.replace("'", "''")
             db.execute(f"SET {name} = '{quoted}'")
 
 
 def has_local(settings: Mapping[str, str]) -> bool:
     """Whether one of them is a connection's."""
-    return any(scopes()[name] == "LOCAL" for name in settings)
+    return any(map(_is_local, settings))
+
+
+def _names_of(name: str) -> tuple[str, ...]:
+    return next((names for names in _SAME if name in names), (name,))
+
+
+def _is_local(name: str) -> bool:
+    return scopes()[listed_as(name)] == "LOCAL"
 
 
 def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dict[str, str]:
@@ -76,5 +100,6 @@ def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dic
     rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()
     found = {str(name): str(value) for name, value in rows}
     return {
-        name: setting.reported(asked, found[name], binary=False) for name, asked in settings.items()
+        name: setting.reported(asked, found[listed_as(name)], binary=False)
+        for name, asked in settings.items()
     }

@@ -14,7 +14,10 @@ of its own. See https://duckdb.org/docs/stable/internals/storage."""
 FSYNC_MODES = {"full": "STANDARD", "none": "NONE"}
 """Durability -> `fsync_mode`."""
 
-_UNITS_BYTES = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_UNITS_BYTES = {
+    "bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
+    "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+}  # fmt: skip
 
 
 def synced(durability: str, known: Collection[str]) -> dict[str, str]:
@@ -41,6 +44,7 @@ def in_common_words(fsync_mode: str | None, memory_limit: str, threads: str) -> 
 
 
 def size_bytes(text: str) -> int:
-    """Read a size as DuckDB prints it, `256.0 MiB`."""
-    number, _, unit = text.partition(" ")
+    """Read a size as DuckDB prints it, `256.0 MiB`; before 0.10 `268.4MB`."""
+    number = text.rstrip("KMGTiBbytes ")
+    unit = text.removeprefix(number).strip()
     return round(float(number) * _UNITS_BYTES[unit])
