@@ -11,6 +11,7 @@ from loadstone.commands.report import report
 from loadstone.errors import InputError
 from loadstone.run import session
 from loadstone.run.planned import plan_from
+from loadstone.text.files import read_text, read_toml
 
 FORMATS = ("html", "md", "csv", "json", "parquet")
 
@@ -83,3 +84,15 @@ def test_a_run_is_refused_before_it_begins_where_its_page_would_replace_somethin
         session.start(planned, Path(name), page=True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.html"]
     assert notes.read_text() == "years of work"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    """Editors of Windows write one: in a statement, a workload, a script, a list of values."""
+    marked = tmp_path / "workload.toml"
+    marked.write_text('\ufeffseed = 7\n[data.t]\nsql = "SELECT 1 AS a"\n', encoding="utf-8")
+    assert read_text(marked, 1 << 10, "the workload").startswith("seed")
+    assert read_toml(marked, 1 << 10, "the workload")["seed"] == 7
+    latin = tmp_path / "latin.sql"
+    latin.write_bytes("\ufeffSELECT 'Zü'".encode()[:-3] + b"\xfc'")
+    with pytest.raises(InputError, match="byte 13 is 0xfc"):
+        read_text(latin, 1 << 10, "the statement")

@@ -117,6 +117,27 @@ def test_a_path_that_would_be_cut_is_refused(text: str) -> None:
     assert "%23" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("sqlite:///tmp/north wind.db", "%20"),
+        ("sqlite:///tmp/100%.db", "%25"),
+        ("sqlite:///tmp/a%zz.db", "%25"),
+        ("duckdb:///tmp/what?.db", "%3F"),
+        ("postgresql://alice:a#b@db/app", "%23"),
+        ("postgresql://alice:a/b@db/app", "%2F"),
+        ("postgresql://alice:a%zz@db/app", "%25"),
+        ("mariadb://al@ice:ab@db/app", "%40"),
+    ],
+)
+def test_a_letter_that_must_be_encoded_is_named_with_its_code(text: str, code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_variant(text, TACTICS)
+    assert code in caught.value.hint
+    for secret in ("a#b", "a/b", "a%zz@"):
+        assert secret not in f"{caught.value.message}{caught.value.hint}"
+
+
 def test_slugs_of_urls_differ_and_are_short() -> None:
     urls = ("sqlite:///a-b.db", "sqlite:///a_b.db", "sqlite:///A_b.db", f"sqlite:///{'ü' * 3000}")
     slugs = {parse_variant(url, TACTICS).slug for url in urls}

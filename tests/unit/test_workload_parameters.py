@@ -82,6 +82,9 @@ def test_a_sequence_a_list_and_a_file(tmp_path: Path) -> None:
     assert set(values(file="ids", folder=tmp_path)) == {3, 7}
     (tmp_path / "ids").write_text("3\nx\n")
     assert set(values(file="ids", folder=tmp_path)) == {"3", "x"}
+    for odd in ("007", "+7", "1_000", "3\u20287"):
+        (tmp_path / "ids").write_text(f"\ufeff3\r\n{odd}\r\n", encoding="utf-8")
+        assert set(values(file="ids", folder=tmp_path)) == {"3", odd}
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=20)

@@ -114,6 +114,13 @@ def asked_in(name: str) -> dict[str, str]:
     return dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2]))
 
 
+ENCODED = (
+    "within a path, a user name or a password write % as %25, # as %23, ? as %3F and a blank as"
+    " %20; in the latter two also @ as %40, / as %2F and : as %3A"
+)
+_BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """An engine's name, the user's URL if there is one, and the tactics asked."""
@@ -185,7 +192,7 @@ def parse_variant(text: str, tactics: frozenset[str], *, takes_settings: bool = 
     if any(letter.isspace() or not letter.isprintable() for letter in text):
         raise InputError(
             "a variant contains a blank or a control character",
-            hint="write ENGINE, ENGINE?tactic=value or a URL, and a blank in a URL as %20",
+            hint=f"write ENGINE, ENGINE?tactic=value or a URL; {ENCODED}",
         )
     if is_aa_control(text) and "://" not in text:
         own = text.removesuffix(AA_SUFFIX)
@@ -217,13 +224,18 @@ def _parts(url: str) -> SplitResult:
     except ValueError:
         raise InputError(
             "cannot read host and port of the URL",
-            hint=f"write it as {url.partition('://')[0]}://USER@HOST:PORT/DATABASE",
+            hint=f"write it as {url.partition('://')[0]}://USER@HOST:PORT/DATABASE; {ENCODED}",
         ) from None
+    if _BARE_PERCENT.search(url):
+        raise InputError(
+            "the URL has a % that no two hexadecimal digits follow: it encodes nothing",
+            hint=ENCODED,
+        )
     if parts.scheme in FILE_SCHEMES:
         if parts.fragment or url.endswith("#"):
             raise InputError(
                 f"the file's path ends at the # of {url!r}",
-                hint="write # as %23, ? as %3F and % as %25",
+                hint=ENCODED,
             )
         return parts
     if f":{secret.STARS}@" in url or f"={secret.STARS}" in url:
@@ -235,7 +247,7 @@ def _parts(url: str) -> SplitResult:
     if parts.fragment or any("@" in part for part in (userinfo, parts.path, parts.query)):
         raise InputError(
             "a user name or password in the URL has a character that must be encoded",
-            hint="write @ as %40, / as %2F, ? as %3F, # as %23 and : as %3A",
+            hint=ENCODED,
         )
     return parts
 
@@ -263,7 +275,7 @@ def _pairs(
         return ()
     unreadable = InputError(
         f"cannot read the tactics of {secret.shown(text.partition('?')[0])!r}",
-        hint="write them as ENGINE?tactic=value&tactic=value",
+        hint=f"write them as ENGINE?tactic=value&tactic=value; {ENCODED}",
     )
     try:
         pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True)

@@ -1,5 +1,6 @@
 """Result files written whole or not at all, and small files of the user's read with a limit."""
 
+import codecs
 import os
 import re
 import stat
@@ -82,8 +83,8 @@ def tail(path: Path, bytes_max: int = LOG_TAIL_BYTES) -> str:
 
 
 def read_text(path: Path, bytes_max: int, what: str) -> str:
-    """A text file's content; `what` names it in the message. Raises `InputError`, also for endless
-    files, as a device or a pipe."""
+    """A text file's content, without a byte order mark; `what` names it in the message. Raises
+    `InputError`, also for endless files, as a device or a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -96,12 +97,7 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
         raise InputError(f"cannot read {what} {path}: {error.strerror}") from error
     if len(content) > bytes_max:
         raise InputError(f"{what} {path} is longer than {bytes_max:,} bytes")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not valid UTF-8: byte {error.start + 1} is {content[error.start]:#04x}"
-        ) from error
+    return _decoded(content, str(path))
 
 
 def read_toml(path: Path, bytes_max: int, what: str) -> dict[str, Any]:
@@ -123,7 +119,16 @@ def read_stdin(bytes_max: int, what: str) -> str:
     content = sys.stdin.buffer.read(bytes_max + 1)
     if len(content) > bytes_max:
         raise InputError(f"standard input is longer than {bytes_max:,} bytes: {what} may not be")
+    return _decoded(content, "standard input")
+
+
+def _decoded(content: bytes, source: str) -> str:
+    text = content.removeprefix(codecs.BOM_UTF8)
     try:
-        return content.decode()
+        return text.decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"stdin is not valid UTF-8: byte {error.start + 1}") from error
+        place = error.start + 1 + len(content) - len(text)
+        raise InputError(
+            f"{source} is not valid UTF-8: byte {place} is {text[error.start]:#04x}",
+            hint="write it again in UTF-8",
+        ) from error

@@ -7,6 +7,7 @@ of the token `:name` and of no other: not within a text or a comment.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -43,6 +44,7 @@ RANKS_MAX = 1_000_000
 """Of a zipf distribution: each has a share in memory while it is drawn from."""
 FILE_BYTES_MAX = 1 << 24
 _GAMMA, _MASK = 0x9E37_79B9_7F4A_7C15, 2**64 - 1
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _MARKER = 6_180_339_887_000_000
 """Of a text's own literals, the first number: as large as none that a user writes."""
 
@@ -208,12 +210,11 @@ def _bounds(low: int, high: int, where: str) -> tuple[int, int]:
 
 
 def _lines(path: Path) -> tuple[Value, ...]:
-    """A file's lines, as whole numbers if all of them are."""
-    lines = read_text(path, FILE_BYTES_MAX, "the values").splitlines()
-    try:
-        return tuple(map(int, lines))
-    except ValueError:
-        return tuple(lines)
+    """A file's lines, as whole numbers if all of them are written as such: `007` is a text."""
+    text = read_text(path, FILE_BYTES_MAX, "the values").replace("\r\n", "\n")
+    lines = text.removesuffix("\n").split("\n") if text else []
+    whole = all(_WHOLE.fullmatch(line) for line in lines)
+    return tuple(int(line) if whole else line for line in lines)
 
 
 def _places(
