@@ -35,7 +35,13 @@ OWNERS = {
     "vl_convert": ("report/",),
     "jinja2": ("report/",),
     "msgspec": ("protocol/",),
-    "sqlglot": ("quel/", "workload/sql", "workload/parameters"),
+    "sqlglot": (
+        "quel/",
+        "workload/sql",
+        "workload/parameters",
+        "workload/constructs/",
+        "workload/expression_types",
+    ),
     "statistics": ("analysis/", "machine/", "statistics/", "worker/"),  # a report computes nothing
 }
 PACKAGE = "python/loadstone/"

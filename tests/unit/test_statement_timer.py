@@ -214,7 +214,7 @@ def test_only_the_answers_that_a_block_asks_about_are_checked(timer, log):
 
 def test_a_text_is_read_anew_where_it_is_a_script_too_or_in_another_dialect(timer):
     """Else a mix beside its own statements would run nothing: they are no scripts."""
-    sql = SqlText("postgres", ("t",), ("x", "t"), 10, ())
+    sql = SqlText("postgres", ("t",), (), 10, ())
     text = "SELECT x FROM t ORDER BY x"
     alone = msgspec.structs.replace(block("client", text), sql=sql)
     script = msgspec.structs.replace(

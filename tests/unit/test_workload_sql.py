@@ -150,8 +150,13 @@ def test_a_query_of_tables_as_they_stand_may_name_any() -> None:
         sql.check_reading(sql.parsed(text, "postgres", "s"), "s")
 
 
+COLUMNS = [("big", "id", "int4"), ("big", "x", "text"), ("big", "a", "int4")]
+
+
 def given(text: str, written_in: str, dialect: str, schema: str = "", **stored: str) -> str:
-    return sql_for_engine.for_engine(text, written_in, dialect, stored, ["Name"], schema).text
+    return sql_for_engine.for_engine(
+        text, written_in, dialect, stored, [("t", "Name", "text")], schema
+    ).text
 
 
 def test_a_text_of_the_engines_own_dialect_is_sent_as_it_is_written() -> None:
@@ -195,12 +200,14 @@ def test_a_statement_without_a_translation_is_a_gap() -> None:
 def test_a_text_that_names_no_dialect_is_not_translated_in_silence() -> None:
     text = "SELECT a DIV 2 AS x FROM t"
     for dialect in ("sqlite", "duckdb"):
-        found = sql_for_engine.for_engine(text, "", dialect, {"t": "t"}, ["a"], "")
+        found = sql_for_engine.for_engine(text, "", dialect, {"t": "t"}, [("t", "a", "int4")], "")
         assert found.text == text
     with pytest.raises(UnsupportedError, match="names no dialect, so it is not translated") as gap:
-        sql_for_engine.for_engine(text, "", "postgres", {"t": "t"}, ["a"], "")
+        sql_for_engine.for_engine(text, "", "postgres", {"t": "t"}, [("t", "a", "int4")], "")
     assert "cannot be read" in gap.value.message
-    named = sql_for_engine.for_engine(text, "duckdb", "postgres", {"t": "t"}, ["a"], "")
+    named = sql_for_engine.for_engine(
+        text, "duckdb", "postgres", {"t": "t"}, [("t", "a", "int4")], ""
+    )
     assert "DIV(a, 2)" in named.text
 
 
@@ -286,7 +293,9 @@ def test_the_dialect_of_a_text_is_found() -> None:
 
 def test_a_name_in_quotes_stays_the_function_s_own() -> None:
     text = 'SELECT "myFunc"(a), other_Func(a) FROM t'
-    given = sql_for_engine.for_engine(text, "postgres", "duckdb", {"t": "t"}, ("a",), "")
+    given = sql_for_engine.for_engine(
+        text, "postgres", "duckdb", {"t": "t"}, [("t", "a", "int4")], ""
+    )
     assert given.text == 'SELECT "myFunc"(a), other_Func(a) FROM t'
     tree = sql.parsed("SELECT \"set_config\"('a', 'b', false)", "postgres", "s")
     with pytest.raises(InputError, match="set_config"):
@@ -346,7 +355,7 @@ def test_a_script_is_taken_apart_at_its_own_semicolons_alone() -> None:
     assert steps[0] == "BEGIN"
     assert steps[-1] == "COMMIT"
     assert len(steps) == 4
-    given = script.for_engine(text, "postgres", "sqlite", {"t": "t"}, ("a", "b"), "")
+    given = script.for_engine(text, "postgres", "sqlite", {"t": "t"}, [], "")
     assert [gives_rows for _, gives_rows in given.steps] == [False, False, True, False]
     assert given.steps[0][0] == "BEGIN IMMEDIATE"
     only_read = script.for_engine("BEGIN; SELECT a FROM t; END", "postgres", "sqlite", {}, (), "")
@@ -374,13 +383,11 @@ def test_a_text_in_no_dialect_keeps_its_words_on_engines_of_standard_quotes(
 ) -> None:
     """An order with NULLS FIRST uses no index of PostgreSQL's, and a cast divides otherwise."""
     assert (
-        sql_for_engine.for_engine(
-            text, sql.GENERIC, dialect, {"big": "big"}, ("id", "x", "a"), ""
-        ).text
+        sql_for_engine.for_engine(text, sql.GENERIC, dialect, {"big": "big"}, COLUMNS, "").text
         == text
     )
     renamed = sql_for_engine.for_engine(
-        text, sql.GENERIC, dialect, {"big": "big__0"}, ("id", "x", "a"), ""
+        text, sql.GENERIC, dialect, {"big": "big__0"}, COLUMNS, ""
     ).text
     for word in ("NULLS", "CAST", "DOUBLE"):
         assert word not in renamed
@@ -397,7 +404,7 @@ def test_a_text_in_no_dialect_is_translated_where_names_are_quoted_otherwise() -
 def test_columns_with_capitals_are_quoted_in_a_text_in_no_dialect() -> None:
     text = "SELECT Id FROM big"
     found = sql_for_engine.for_engine(
-        text, sql.GENERIC, "postgres", {"big": "big"}, ("Id",), ""
+        text, sql.GENERIC, "postgres", {"big": "big"}, [("big", "Id", "int4")], ""
     ).text
     assert found == 'SELECT "Id" FROM big'
     assert (

@@ -4,6 +4,8 @@ their files, and its statements' texts. With the files beside it, it is complete
 import dataclasses
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,6 +14,7 @@ from loadstone.text.zone import UTC
 
 TITLE_LETTERS_MAX = 200
 Name = Annotated[str, Most(120)]
+_WORD = re.compile(r"\w+")
 Text = Annotated[str, Most(1 << 19)]
 Size = Annotated[int, Within(0, 10**15)]
 
@@ -225,11 +228,15 @@ class Workload:
         many = (name for one in self.statements for name in one.script_changes)
         return tuple(dict.fromkeys((*one_each, *many)))
 
-    @property
-    def capitals(self) -> tuple[str, ...]:
-        """The names of columns that have capitals: unquoted, engines take them for others."""
-        names = (column.name for table in self.tables for column in table.columns)
-        return tuple(dict.fromkeys(name for name in names if name != name.lower()))
+    def columns_named(self, texts: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+        """(table, column, type) of the columns whose names occur in these texts."""
+        words = {word for text in texts for word in _WORD.findall(text.lower())}
+        return tuple(
+            (table.name, column.name, column.type)
+            for table in self.tables
+            for column in table.columns
+            if {*_WORD.findall(column.name.lower())} <= words
+        )
 
     @property
     def rows(self) -> int:

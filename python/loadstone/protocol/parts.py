@@ -53,7 +53,8 @@ class SqlText(Part, frozen=True):
 
     written_in: str
     tables: tuple[str, ...]
-    columns: tuple[str, ...]
+    columns: tuple[tuple[str, str, str], ...]
+    """Each with its table and its type."""
     digits: int
     order: tuple[int, ...]
     changed: tuple[ChangedTable, ...] = ()

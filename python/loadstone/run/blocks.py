@@ -29,6 +29,8 @@ class Blocks:
         self._operations = operations
         self._workers = workers
         self._answers = answers
+        self._columns: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
+        """By operation and dialect, the columns that its texts name."""
 
     def of(
         self,
@@ -80,13 +82,18 @@ class Blocks:
     def _sql(self, operation: Operation, variant: str) -> SqlText | None:
         if operation.statement is None or self._plan.workload is None:
             return None
-        written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
+        dialect = self._workers[variant].dialect
         workload, reported = self._plan.workload, operation.statement
+        written_in, texts = reported.texts_for(dialect)
+        key = operation.name, dialect
+        if key not in self._columns:
+            texts = (*texts, *(one.text for one in reported.drawn_for(dialect)))
+            self._columns[key] = workload.columns_named((*texts, *reported.same, *reported.grows))
         names = (reported.changes,) if reported.changes else reported.script_changes
         return SqlText(
             written_in,
             tuple(each.name for each in workload.tables),
-            workload.capitals,
+            self._columns[key],
             reported.digits,
             reported.order,
             tuple(_changed(workload, reported, name) for name in names),

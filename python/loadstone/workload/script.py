@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from loadstone.errors import InputError
 from loadstone.quel.statement import Statement, is_control
 from loadstone.workload import sql, sql_for_engine
+from loadstone.workload.expression_types import Column
 
 CONTROL: Mapping[str, str] = {
     "begin": "BEGIN", "begin transaction": "BEGIN", "begin work": "BEGIN",
@@ -57,7 +58,7 @@ def for_engine(
     written_in: str,
     dialect: str,
     stored: Mapping[str, str],
-    columns: Sequence[str],
+    columns: Sequence[Column],
     schema: str,
 ) -> Statement:
     """A script as an engine of a dialect gets it; otherwise as `sql_for_engine.for_engine`."""

@@ -1,18 +1,20 @@
 """A statement of a workload as each engine gets it.
 
 A text in the dialect of its engine goes to the engine as it is written, but for the names of tables
-where those of the engine are others; so does a text that names no dialect, where the engine quotes
-names as the standard does: what has no form there is a gap. Any other text is translated by
-sqlglot.
+where those of the engine are others, and for the columns' capitals; so does a text that names no
+dialect, where the engine quotes names as the standard does: what has no form there is a gap. Any
+other text is translated by sqlglot, and by `constructs` where sqlglot would change its meaning.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from sqlglot import ErrorLevel, exp
+from sqlglot import exp
 from sqlglot.errors import UnsupportedError as Untranslatable
 
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel.statement import Statement
+from loadstone.workload.constructs import translated
+from loadstone.workload.expression_types import Column
 from loadstone.workload.sql import (
     GENERIC,
     STANDARD_QUOTES,
@@ -24,41 +26,44 @@ from loadstone.workload.sql import (
     pieces,
 )
 
+_CASE_COUNTS = frozenset({"clickhouse"})
+"""Dialects in which two names that differ in capitals are two names, without quotes, too."""
+_QUOTES_COUNT = frozenset({"postgres", *_CASE_COUNTS})
+"""Dialects that find a column with capitals only where it is written with them, in quotes."""
+
 
 def for_engine(
     text: str,
     written_in: str,
     dialect: str,
     stored: Mapping[str, str],
-    columns: Sequence[str],
+    columns: Sequence[Column],
     schema: str,
 ) -> Statement:
     """A statement as an engine of a dialect gets it. `stored`: table -> its name there; `columns`:
-    the names of all columns; `schema`: where the tables are, if the statement is to say so. Raises
-    `UnsupportedError` where sqlglot knows no translation."""
+    those of all tables; `schema`: where the tables are, if the statement is to say so. Raises
+    `UnsupportedError` where no translation keeps its meaning."""
     same = all(name == there for name, there in stored.items()) and not schema
-    named = bool(written_in)
     written_in, tree = _read(text, written_in, dialect)
     changed = changed_by(tree)
     kind, target = ("update", stored.get(changed, changed)) if changed else ("retrieve", None)
-    # Loaded tables have their columns' capitals; a text of the engine's own dialect quotes them.
-    quoted = (not named or written_in != dialect) and _write_capitals(tree, columns)
-    if written_in == dialect and same and not quoted:
+    spelled = _spellings(columns) if dialect in _QUOTES_COUNT else {}
+    if written_in == dialect and same:
+        text = _with_capitals(text, tree, spelled)
         (written,) = pieces(text, written_in, "the statement")
         return Statement(kind, written, target=target)
     if dialect == "mysql" and any(join.side == "FULL" for join in tree.find_all(exp.Join)):
         # sqlglot joins it twice by UNION, of which an aggregate has two rows.
         raise UnsupportedError(f"no translation of it to {dialect}: there is no FULL JOIN")
+    for identifier, name in _capitals(tree, spelled):
+        identifier.replace(exp.to_identifier(name, quoted=True))
+    if written_in != dialect:
+        _quote_aliases(tree, fold=written_in not in _CASE_COUNTS)
     _rename(tree, stored, schema)
     try:
-        # Names of functions that sqlglot does not know stay as they are written: quoted, capitals
-        # would name another.
-        written = tree.sql(
-            dialect=dialect, unsupported_level=ErrorLevel.RAISE, normalize_functions=False
-        )
+        return Statement(kind, translated(tree, columns, written_in, dialect), target=target)
     except Untranslatable as error:
         raise UnsupportedError(f"no translation of it to {dialect}: {complaint(error)}") from error
-    return Statement(kind, written, target=target)
 
 
 def _read(text: str, written_in: str, dialect: str) -> tuple[str, Tree]:
@@ -89,21 +94,49 @@ def _rename(tree: Tree, stored: Mapping[str, str], schema: str) -> None:
             table.set("db", exp.to_identifier(schema, quoted=True))
 
 
-def _write_capitals(tree: Tree, columns: Sequence[str]) -> bool:
-    """Quote the columns whose names have capitals, since unquoted an engine may take them for
-    others; whether there was one."""
-    found = False
-    spelled: dict[str, set[str]] = {}
-    for name in columns:
-        spelled.setdefault(name.lower(), set()).add(name)
-    named = [column.this for column in tree.find_all(exp.Column)]
-    if isinstance(tree, exp.Insert) and isinstance(tree.this, exp.Schema):
-        named += tree.this.expressions
-    for identifier in named:
-        own = spelled.get(identifier.name.lower(), set())
-        if len(own) == 1 and isinstance(identifier, exp.Identifier) and not identifier.quoted:
-            (name,) = own
-            if name != name.lower():
-                identifier.replace(exp.to_identifier(name, quoted=True))
-                found = True
-    return found
+def _spellings(columns: Sequence[Column]) -> Mapping[str, str]:
+    """Of each column that has capitals, its spelling, unless two differ in these alone."""
+    found: dict[str, set[str]] = {}
+    for _, name, _ in columns:
+        found.setdefault(name.lower(), set()).add(name)
+    return {
+        lower: name
+        for lower, names in found.items()
+        if len(names) == 1
+        for name in names
+        if name != lower
+    }
+
+
+def _capitals(tree: Tree, spelled: Mapping[str, str]) -> Iterator[tuple[exp.Identifier, str]]:
+    """What has the name of a column with capitals and no quotes, and how that is written: the
+    column, and an alias, which must stay equal to what refers to it."""
+    for identifier in [*tree.find_all(exp.Identifier)]:
+        name = spelled.get(identifier.name.lower())
+        if name is not None and not (identifier.quoted or isinstance(identifier.parent, exp.Table)):
+            yield identifier, name
+
+
+def _with_capitals(text: str, tree: Tree, spelled: Mapping[str, str]) -> str:
+    """A text as it is written, but for these names."""
+    places = {one.meta["start"]: (one.meta["end"], name) for one, name in _capitals(tree, spelled)}
+    for start in sorted(places, reverse=True):
+        end, name = places[start]
+        text = f'{text[:start]}"{name}"{text[end + 1 :]}'
+    return text
+
+
+def _quote_aliases(tree: Tree, *, fold: bool) -> None:
+    """Quote the names that a text gives by itself, and what refers to them: one may be a reserved
+    word of another dialect. Without quotes, capitals do not count in most."""
+    given = {
+        identifier.name.lower()
+        for one in tree.find_all(exp.Alias, exp.TableAlias)
+        for identifier in (one.args.get("alias") or one.this, *(one.args.get("columns") or ()))
+        if isinstance(identifier, exp.Identifier)
+    }
+    own = {id(table.this) for table in each_table(tree)}  # an alias may have the name of a table
+    for identifier in [*tree.find_all(exp.Identifier)]:
+        lower = identifier.name.lower()
+        if lower in given and not identifier.quoted and id(identifier) not in own:
+            identifier.replace(exp.to_identifier(lower if fold else identifier.name, quoted=True))

@@ -1,0 +1,56 @@
+"""Set operations, aggregates with a condition, and what joins texts."""
+
+from sqlglot import exp
+
+from loadstone.workload.constructs.construct import Construct, operand
+
+
+def _precedence(node: exp.Expr, dialect: str) -> str:
+    """Of a set operation that has another one beside it, or one in parentheses."""
+    assert isinstance(node, exp.SetOperation)  # noqa: S101 - the construct's nodes
+    in_order = isinstance(node, exp.Intersect) and isinstance(node.this, exp.Union | exp.Except)
+    if not (in_order or isinstance(node.expression, exp.SetOperation | exp.Subquery)
+            or isinstance(node.this, exp.Subquery)):  # fmt: skip
+        return ""
+    return "from left to right" if dialect == "sqlite" else "INTERSECT first"
+
+
+def _write_sets(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
+    del meaning
+    found = node.copy()
+    for key in ("this", "expression"):
+        side = found.args[key]
+        inner = side.this if isinstance(side, exp.Subquery) else side
+        if target == "sqlite":
+            nested = key == "expression" and isinstance(inner, exp.SetOperation)
+            if nested or isinstance(side, exp.Subquery):
+                found.set(key, exp.select("*").from_(exp.Subquery(this=inner.copy())))
+        elif isinstance(side, exp.SetOperation):
+            found.set(key, exp.Subquery(this=side.copy()))
+    return found
+
+
+def _write_filter(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
+    del meaning
+    call: exp.Expr = node.this.copy()
+    condition = operand(node.expression.this, target)
+    own = call.this
+    value = "1" if own is None or isinstance(own, exp.Star) else operand(own, target)
+    call.set("this", exp.Var(this=f"CASE WHEN {condition} THEN {value} END"))
+    return call
+
+
+QUERIES = (
+    Construct(
+        "UNION beside INTERSECT", (exp.SetOperation,), _precedence, _write_sets,
+        ("SELECT 1 AS x UNION SELECT 2 INTERSECT SELECT 2",
+         "SELECT 2 AS x INTERSECT SELECT 2 UNION SELECT 1"),
+    ),
+    Construct(
+        "an aggregate with FILTER", (exp.Filter,),
+        lambda node, dialect: "" if isinstance(node.this.this, exp.Distinct)
+        else "none" if dialect == "mysql" else "filtered",
+        _write_filter,
+        ("count(*) FILTER (WHERE i > 1)", "sum(i) FILTER (WHERE i > 1)"),
+    ),
+)  # fmt: skip
