@@ -213,7 +213,7 @@ def test_a_stored_answer_checks_an_engine_alone(desk: Desk) -> None:
     other = desk.run(*alone, str(desk.folder / "c.loadstone"))
     assert other.returncode == 1
     told = " ".join(other.stdout.split())
-    assert "sqlite gives 2 rows (" in told and "the stored answer has 2 rows, but others" in told
+    assert "sqlite gives 2 rows: (" in told and "the stored answer has 2 rows, but others" in told
     # What a record has never takes its place in silence, and that of other statements stays.
     before = expected.read_bytes()
     refused = desk.run("bless", "c.loadstone")

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from loadstone.plan.plan import Cell, Plan
-from loadstone.record.model import AnswerCheck, Condition, Sample
+from loadstone.record.model import AnswerCheck, Condition, Sample, StatementText
 from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
 from loadstone.run.outcome import Outcome
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, processes_of
@@ -87,8 +87,9 @@ def measured(
             blocks.extend((cell.variant, 0, REFORKED) for cell in forked)
             return [Outcome() for _ in forked]
 
-        def explain(self, cell):
-            return Outcome()
+        def explain(self, cell, *, briefly=False):
+            text = StatementText(0, f"of {cell.variant}", "the plan" if briefly else "")
+            return Outcome(statements=[text])
 
     group = InterleavedGroup(plan, cells, 3, Script(), State(condition), 50.0,
                 one_session=one_session, first_scale=first_scale)  # fmt: skip
@@ -226,6 +227,9 @@ def test_gaps_and_failures_keep_their_reason():
     assert (results["a"].status, results["a"].reason) == ("gap", "it has none")
     assert (results["b"].status, results["b"].reason) == ("failed", "because")
     assert not results["b"].samples
+    (kept,) = results["b"].statements
+    assert (kept.text, kept.plan) == ("of b", "the plan"), "they may say why it failed"
+    assert not results["a"].statements
     assert blocks == [("b", 5, 0)]
 
 

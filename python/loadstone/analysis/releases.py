@@ -9,12 +9,13 @@ both are named.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from loadstone.analysis.changed_answers import ChangedAnswer
-from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED, Pair
+from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED, Pair, Unlike
 from loadstone.analysis.compare.compare import compare
+from loadstone.analysis.plans.difference import PlanDifference
 from loadstone.record.model import Run
 
 NOT_COMPARED = "not compared"
@@ -39,6 +40,8 @@ class Step:
     """The two answers, where they differ."""
     failed: bool = False
     """Whether the later one failed."""
+    plans: PlanDifference | None = None
+    """What differs between the engine's plans; None where the record lacks one."""
 
     @property
     def verdict(self) -> str:
@@ -57,16 +60,15 @@ def steps(run: Run, variants: Sequence[str], threshold: float) -> tuple[Step, ..
     for before, after in pairwise(variants):
         compared = compare(run, None, variants=(before, after), threshold=threshold)
         answers = {(one.operation, one.rows): one for one in compared.changed}
-        found += (
-            Step(pair.operation, pair.rows, pair.temperature, before, after, pair,
-                 answer=answers.get((pair.operation, pair.rows)))
-            for pair in compared.pairs
-        )  # fmt: skip
-        found += (
-            Step(cell.operation, cell.rows, cell.temperature, before, after, None, cell.reason,
-                 answers.get((cell.operation, cell.rows)), cell.failed)
-            for cell in compared.unlike
-        )  # fmt: skip
+        (matched,) = compared.matched
+        both: tuple[Pair | Unlike, ...] = (*matched.pairs, *matched.unlike)
+        for each in both:
+            place = (each.operation, each.rows, each.temperature)
+            step = Step(*place, before, after, each if isinstance(each, Pair) else None,
+                        answer=answers.get(place[:2]), plans=matched.plans.get(place))  # fmt: skip
+            if isinstance(each, Unlike):
+                step = replace(step, reason=each.reason, failed=each.failed)
+            found.append(step)
     return tuple(found)
 
 

@@ -79,6 +79,7 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
             f" {bounding(pair)}{digits(pair.ratio.value)} times that of {release(step.before)}"
             f" (95 % interval {bounds(pair.ratio)})"
         )
+    yield from _plans(changed)
     if not changed:
         open_ends = len([step for step in found if not step.changed and step.verdict != "same"])
         yield (
@@ -95,6 +96,16 @@ def _answers(changed: Sequence[Step], between: Callable[[Step], int]) -> Iterato
     for step in steps.values():
         assert step.answer is not None  # noqa: S101 - they are those that have one
         yield answer_sentence(step.answer, _where(step, between(step)))
+
+
+def _plans(changed: Sequence[Step]) -> Iterator[str]:
+    """What differs between the plans of the steps that changed something."""
+    lines = (
+        f"{step.operation}: {step.plans.words(release(step.before), release(step.after))}"
+        for step in changed
+        if step.plans
+    )
+    yield from dict.fromkeys(lines)
 
 
 def _where(step: Step, skipped: int) -> str:
@@ -136,6 +147,7 @@ def _plain(step: Step, skipped: int) -> dict[str, Any]:
         "releases_not_measured": skipped,
         "verdict": step.verdict,
         "reason": step.reason,
+        "plans": step.plans and step.plans.words(step.before, step.after),
         "changed_answer": None if step.answer is None else asdict(step.answer),
         "before_ns": None if pair is None else pair.a_ns.value,
         "after_ns": None if pair is None else pair.b_ns.value,

@@ -182,10 +182,10 @@ class Executor:
     def _nothing_to_study(self, cell: Cell, divided: str) -> Outcome | None:
         """The outcome of a study's cell where a switch changes the answer, and nobody knows which
         one is right: no effect on its time would count, and a run's cells are invalid then."""
-        gives_answers = self._workers[cell.variant].engine.capabilities.answers
-        if self._plan.study is None or not divided or not gives_answers:
+        if self._plan.study is None or not divided:
             return None
-        return Outcome("failed", divided)
+        answers = self._workers[cell.variant].engine.capabilities.answers
+        return Outcome("failed", divided) if answers else None
 
     def watch(
         self,

@@ -194,12 +194,12 @@ class InterleavedGroup:
             items[cell].add(found.outcome)
 
     def _explain(self) -> None:
-        """Request the plans of the cells that are in order, and of those that were ended, whose
-        plan may show why."""
+        """Request the plans of the cells that are in order, and of those that were ended or failed,
+        whose plan may show why."""
         for item in self._right():
             item.add(self._executor.explain(item.cell))
         for item in self.opened:
-            if item.status == "censored":
+            if item.status in ("censored", "failed") and not item.statements:
                 item.statements += self._executor.explain(item.cell, briefly=True).statements
 
     def _right(self) -> Iterator[OpenCell]:

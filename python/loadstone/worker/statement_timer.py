@@ -59,11 +59,21 @@ class StatementTimer(Timer):
         for variation in block.variations:
             statement = self.translate(block, variation.text)
             asked = [text for text, _ in statement.steps if not is_control(text)]
-            plan = "\n".join(map(self.engine.explain, asked or [statement.text]))
+            plan = self._plan(asked or [statement.text], block)
             paths = self.engine.access_paths(statement.text, plan) if shown else None
             access = None if paths is None or (hidden and paths) else ",".join(paths)
             texts.append(StatementText(variation.number, statement.text, plan, access))
         return texts
+
+    def _plan(self, texts: Sequence[str], block: Block) -> str:
+        """The engine's plan of these texts; with a limit empty where it has none to give: the
+        statement failed, and is shown all the same."""
+        try:
+            return "\n".join(map(self.engine.explain, texts))
+        except EngineError:
+            if not block.limit_ns:
+                raise
+            return ""
 
     def statements(self, block: Block) -> Sequence[Statement]:
         """Each variation as the engine gets it."""

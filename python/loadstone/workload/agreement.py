@@ -299,7 +299,7 @@ class AgreedAnswers:
                     agree[vote.engine] = None
                     continue
                 rows, there = (plural(count, "row") for count in (vote.answer[0], stored[0][0]))
-                shown = f" ({', '.join(vote.first_rows)})" if vote.first_rows else ""
+                shown = f": {', '.join(vote.first_rows)}" if vote.first_rows else ""
                 words.append(f"{vote.variant} gives {rows}{shown}, the stored answer has {there}")
                 if rows == there:
                     words[-1] += ", but others"

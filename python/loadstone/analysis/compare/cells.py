@@ -17,6 +17,7 @@ from loadstone._core import interval_of_median
 from loadstone.analysis.compare.bounded import bounded_ratio
 from loadstone.analysis.compare.sides import Match, Side
 from loadstone.analysis.compare.terms import REFUSED, TermComparison
+from loadstone.analysis.plans.difference import NO_PLANS, PlanDifference, plan_difference
 from loadstone.plan.plan import Cell
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.disturbance import interval, ratio_between
@@ -145,6 +146,17 @@ def pair_cells(
         else:
             pairs.append(_pair(a, b, speeds, ratio, judge(ratio, threshold)))
     return tuple(pairs), tuple(unlike)
+
+
+def plan_differences(match: Match) -> Mapping[Place, PlanDifference]:
+    """What differs between the plans of each cell that both sides have."""
+    first, second = _results(match.a), _results(match.b)
+    found = {
+        place: plan_difference(one, second[place])
+        for place, one in first.items()
+        if place in second and any(text.plan for text in one.statements)
+    }
+    return {place: each for place, each in found.items() if each is not NO_PLANS}
 
 
 def _slower(

@@ -1,23 +1,26 @@
 """A whole comparison of records, and its outcome. Pure: `Run` values in, frozen values out."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from loadstone.analysis.changed_answers import ChangedAnswer, changed_between
 from loadstone.analysis.compare.cells import (
     SLOWER,
     VERDICTS,
     Pair,
+    Place,
     Unlike,
     may_be_slower,
     pair_cells,
+    plan_differences,
 )
 from loadstone.analysis.compare.sides import Match, matches
 from loadstone.analysis.compare.terms import TermComparison, compare_terms, crossable
 from loadstone.analysis.compare.threshold import DEFAULT, Threshold
 from loadstone.analysis.compare.threshold import threshold as in_force
 from loadstone.analysis.compare.unjudged import UNLIMITED, judged
+from loadstone.analysis.plans.difference import PlanDifference
 from loadstone.errors import InputError
 from loadstone.record.model import Run
 from loadstone.text.numbers import listing, number, plural
@@ -42,6 +45,8 @@ class Matched:
     pairs: tuple[Pair, ...]
     unlike: tuple[Unlike, ...]
     changed: tuple[ChangedAnswer, ...] = ()
+    plans: Mapping[Place, PlanDifference] = field(default_factory=dict)
+    """Of each cell of which both sides have the engine's plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,13 @@ def compared(
     known = crossable((terms for _, terms in found), (a, b or a))
     limit = in_force(threshold, a, b, (match for match, _ in found))
     matched = (
-        Matched(match, terms, *pair_cells(match, terms, limit.in_force), _changed(match))
+        Matched(
+            match,
+            terms,
+            *pair_cells(match, terms, limit.in_force),
+            _changed(match),
+            plan_differences(match),
+        )
         for match, terms in found
     )
     return Comparison(a, b or a, limit, tuple(matched)), known

@@ -58,6 +58,11 @@ def _matched(matched: Matched) -> dict[str, Any]:
         "b": matched.match.b.variant,
         "pairs": [dataclasses.asdict(pair) for pair in matched.pairs],
         "not_compared": [dataclasses.asdict(cell) for cell in matched.unlike],
+        "plans": [
+            dict(zip(("operation", "rows", "temperature"), place, strict=True))
+            | dataclasses.asdict(found)
+            for place, found in matched.plans.items()
+        ],
         "changed_answers": [dataclasses.asdict(each) for each in matched.changed],
         "terms": [dataclasses.asdict(entry) for entry in matched.terms.entries],
     }

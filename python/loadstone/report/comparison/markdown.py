@@ -36,6 +36,8 @@ def _matched(matched: Matched) -> Iterable[str]:
         for pair in matched.pairs:
             *figures, verdict = wording.cells(pair)
             yield _row((*map(plain, figures), f"**{verdict}**" if verdict == SLOWER else verdict))
+    if plans := list(wording.plans(matched)):
+        yield from ("", "Plans:", "", *(f"- {plain(line)}" for line in plans))
     left = list(wording.remainders(matched))
     if left:
         yield from ("", "Not compared:", "")

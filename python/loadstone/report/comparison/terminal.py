@@ -42,6 +42,8 @@ def _parts(comparison: Comparison) -> Iterable[RenderableType]:
             yield Text(one_line(flag, 1000), style="yellow")
         if matched.pairs:
             yield _pairs(matched)
+        for line in wording.plans(matched):
+            yield Text(one_line(f"plans: {line}", 1000))
         for rest in wording.remainders(matched):
             line = f"{rest.count} not compared: {rest.reason} ({rest.operations})"
             yield Text(one_line(line, 1000), style="yellow")

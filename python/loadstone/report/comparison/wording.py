@@ -5,7 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.compare.cells import PAIRS_MIN, Pair, Unlike
+from loadstone.analysis.compare.cells import (
+    FASTER,
+    PAIRS_MIN,
+    SLOWER,
+    UNDECIDED,
+    Pair,
+    Unlike,
+)
 from loadstone.analysis.compare.compare import NOTHING_COMPARED, UNDECIDED_YET, Comparison, Matched
 from loadstone.analysis.compare.terms import ACROSS, EQUAL, REFUSED, SHOWN, Entry
 from loadstone.plan.plan import join_names
@@ -86,6 +93,22 @@ def terms(matched: Matched) -> tuple[Entry, ...]:
     """The entries worth a line: all terms, and those of the engine's settings that differ."""
     entries = matched.terms.entries
     return tuple(entry for entry in entries if not entry.setting or entry.verdict != EQUAL)
+
+
+def plans(matched: Matched) -> Iterable[str]:
+    """What differs between the plans: of each cell that is slower or faster or whose answer
+    changed, and of an undecided one whose plans differ."""
+    changed = {(each.operation, each.rows) for each in matched.changed}
+    verdicts = {(p.operation, p.rows, p.temperature): p.verdict for p in matched.pairs}
+    lines = (
+        f"{place[0]}: {found.words('A', 'B')}"
+        for place, found in matched.plans.items()
+        for verdict in [verdicts.get(place)]
+        if verdict in (SLOWER, FASTER)
+        or place[:2] in changed
+        or (verdict == UNDECIDED and found.apart)
+    )
+    return dict.fromkeys(lines)
 
 
 def equal_settings(matched: Matched) -> str:
