@@ -11,6 +11,7 @@ from user_server import user_server
 from workload_fixture import CUSTOMER, QUICK, shop, statuses, with_statement
 
 from loadstone.diagnostics import Exit
+from loadstone.record.model import kind_of_label
 
 
 @pytest.mark.slow
@@ -124,6 +125,63 @@ def test_the_odd_one_of_three_fails_with_both_answers(desk: Desk) -> None:
     assert "duckdb gives 3 rows, postgresql and sqlite give 2 rows" in failed.reason
     assert "('Ann', 'Oslo')" in failed.reason
     assert not failed.samples
+
+
+TIES = '''
+[data.hits]
+sql = """
+SELECT i AS id, (hash(i) % 50)::INTEGER AS of, 'w' || (hash(i * 3) % 40) AS word
+FROM range(2000) AS t(i)"""
+primary_key = "id"
+[[statement]]
+name = "tied"
+sql = "SELECT of, word FROM hits ORDER BY word LIMIT 10"
+[[statement]]
+name = "any"
+sql = "SELECT of, word, count(*) AS n FROM hits GROUP BY of, word LIMIT 10"
+[[statement]]
+name = "total"
+sql = "SELECT id, word FROM hits ORDER BY word, id LIMIT 10"
+[[statement]]
+name = "numbered"
+sql = "SELECT id, row_number() OVER (ORDER BY of) AS r FROM hits"
+[[statement]]
+name = "wrong"
+sql = "SELECT of, word, count(*) AS n FROM hits GROUP BY of, word LIMIT 10"
+text.duckdb = "SELECT of, word, count(*) + 1 AS n FROM hits GROUP BY of, word LIMIT 10"
+'''
+
+
+@pytest.mark.slow
+def test_an_answer_that_the_query_leaves_open_is_compared_in_what_it_determines(
+    desk: Desk,
+) -> None:
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(TIES, encoding="utf-8")
+    users = ("--users", "2", "--loop-seconds", "0.1")
+    ran = desk.run("run", "./shop", *QUICK, *users, "--record", str(desk.record))
+    found: dict[str, set[tuple[str, str]]] = {}
+    for r in desk.read().results:
+        found.setdefault(r.cell.operation, set()).add((r.status, kind_of_label(r.label)))
+    assert found["any"] == found["numbered"] == {("ok", "open answer")}, ran.stdout
+    assert found["tied"] <= {("ok", "open answer"), ("ok", "")}
+    assert found["total"] == {("ok", "")}
+    assert found["wrong"] == {("invalid", "")}
+    assert ran.returncode == 0, ran.stderr
+    points = {(point.operation, point.status) for point in desk.read().users}
+    assert {status for operation, status in points if operation != "wrong"} == {"ok"}
+    said = " ".join(ran.stdout.split())
+    assert "open answer" in said and "add an ORDER BY" in said
+    markdown = desk.run("report", str(desk.record), "--format", "md").stdout
+    for text in (markdown, desk.record.with_suffix(".html").read_text("utf-8")):
+        assert "open answer" in text and "add an ORDER BY" in text
+    # The stored answer is the part that is determined: it holds for each engine alone.
+    blessed = desk.run("bless", str(desk.record))
+    assert blessed.returncode == 0, blessed.stderr
+    alone = desk.run("run", "./shop", "--on", "duckdb", *QUICK[4:], "--operation", "any",
+                     "--record", "alone.loadstone")  # fmt: skip
+    assert alone.returncode == 0, alone.stdout
 
 
 def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:

@@ -27,7 +27,8 @@ from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import OpenCell
 from loadstone.run.outcome import Outcome
 from loadstone.run.progress_listener import ProgressListener
-from loadstone.workload.agreement import AgreedAnswers, Vote
+from loadstone.workload.agreement import AgreedAnswers
+from loadstone.workload.votes import Vote
 
 OPERATION = Operation("select", "a selection", "g", "", "heap", "heap", "client", ("a", "b", "c"))
 CELL, OTHER = (Cell("select", name, 1000, "warm", 2, "") for name in ("one", "two"))

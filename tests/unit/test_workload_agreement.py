@@ -9,7 +9,8 @@ from loadstone.errors import InputError
 from loadstone.plan.variant import engine_of
 from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED, Workload, WorkloadStatement
 from loadstone.workload import answers, expected
-from loadstone.workload.agreement import AgreedAnswers, Vote
+from loadstone.workload.agreement import AgreedAnswers
+from loadstone.workload.votes import Vote
 
 STATEMENT = WorkloadStatement("s", "s", "", ("SELECT 1", "SELECT 2"))
 THREE, TWO = [(1,), (2,), (3,)], [(1,), (2,)]

@@ -63,7 +63,7 @@ def _labelled(run: Run) -> Iterator[Clause]:
     """The number of answers with each kind of label: of a statement, each variant's is one."""
     labels = {(r.cell.operation, r.cell.variant): r.label for r in run.results if r.label}
     for kind, count in Counter(map(kind_of_label, labels.values())).items():
-        yield Clause(f"{plural(count, 'answer')} {kind}", False)
+        yield Clause(f"{plural(count, 'answer')} labelled {kind}", kind not in UNRANKED)
 
 
 def _unordered(run: Run) -> frozenset[str]:

@@ -20,7 +20,7 @@ from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, RELEASE, engine_of, is_aa_control, release_of
 from loadstone.record.model import CellResult, OperationText, Run
 from loadstone.statistics.drift import Speeds
-from loadstone.text.numbers import Unit, unit_for
+from loadstone.text.numbers import Unit, listing, unit_for
 
 if TYPE_CHECKING:
     from loadstone.plan.plan import Cell
@@ -155,6 +155,19 @@ class Summary:
             for row in view.all_rows
             for figure in row.figures.values()
         }
+
+    @cached_property
+    def answer_labels(self) -> tuple[tuple[str, str], ...]:
+        """Each label of an answer in words, and whose it is: an operation's, on which variants."""
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for figure in self.figures.values():
+            if figure.label:
+                own = found.setdefault((figure.cell.operation, figure.label), {})
+                own[self.labels[figure.cell.variant]] = None
+        return tuple(
+            (f"{operation} on {listing(variants)}", label)
+            for (operation, label), variants in found.items()
+        )
 
     def largest_with(self, temperature: str) -> View | None:
         """The view of the largest scale that has cells at a temperature."""

@@ -25,6 +25,9 @@ and no as large a number another; one engine alone gave one; no answer has most 
 TRANSLATED_OTHERWISE = "translated otherwise"
 """The kind of label of an answer to our translation of a text that differs from the answer of the
 engine in whose dialect the text is written: then the two engines were not asked the same."""
+OPEN_ANSWER = "open answer"
+"""The kind of label of an answer that its query leaves open: engines may answer differently, and
+they agree in what the query determines."""
 UNRANKED = (TRANSLATED_OTHERWISE,)
 """The kinds of labels of figures that are ranked beside no other."""
 Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]

@@ -101,6 +101,8 @@ class Answered(Reply, frozen=True):
 
     answers: tuple[tuple[int, str], ...]
     first_rows: tuple[tuple[str, ...], ...] = ()
+    determined: tuple[tuple[int, str] | None, ...] = ()
+    """The same of what a query that leaves its answer open determines of it."""
 
 
 class RowsShown(Reply, frozen=True):

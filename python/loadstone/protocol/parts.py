@@ -11,6 +11,7 @@ import msgspec
 from loadstone.benchmarks.base import StoredRelation, table_of
 from loadstone.plan.workload import DrawnText
 from loadstone.record.users import Interval
+from loadstone.workload.opening import Opening
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +34,9 @@ class Variation(Part, frozen=True):
     undo: str
     rows: int
     checksum: str
+    determined: tuple[int, str] | None = None
+    """(rows, checksum) of what a query that leaves its answer open determines of it, where that is
+    enough; None: the whole answer has to be this one."""
     named: Named | None = None
     """Of an update whose relation need not be read whole for each sample."""
 
@@ -61,6 +65,8 @@ class SqlText(Part, frozen=True):
     """The tables that it changes; none: it is a query."""
     script: bool = False
     """Whether it is a script of statements."""
+    opening: Opening | None = None
+    """What it leaves open."""
     same: tuple[str, ...] = ()
     grows: tuple[str, ...] = ()
     """Queries that hold concurrent users of a script to what it must leave."""
@@ -89,6 +95,19 @@ class Block(Part, frozen=True):
     """Answers are checked of so many samples, the first ones; None: of all."""
     sql: SqlText | None = None
     """None: the texts are QUEL, or name a client's measure."""
+
+    def uncut(self) -> "Block | None":
+        """The same with the first text alone, without its LIMIT and OFFSET; None where they stand
+        within it."""
+        from loadstone.workload.sql_opening import without_cut
+
+        first, *_ = self.variations
+        text = None if self.sql is None else without_cut(first.text, self.sql.written_in)
+        if text is None:
+            return None
+        return msgspec.structs.replace(
+            self, variations=(msgspec.structs.replace(first, text=text),)
+        )
 
     def asking(self) -> "Block":
         """The same for one query over the tables of a script."""

@@ -335,12 +335,9 @@ def _reasons(whole: Summary, status: str, heading: str) -> Iterable[str]:
 
 
 def _labels(whole: Summary) -> Iterable[str]:
-    labelled = [figure for figure in whole.figures.values() if figure.label]
-    if labelled:
+    if whole.answer_labels:
         yield from ("", "Answers with a label:", "")
-    for figure in labelled:
-        where = f"{figure.cell.operation} on {figure.cell.variant}, {figure.cell.temperature}"
-        yield f"- {plain(where)}: {plain(figure.label)}"
+        yield from (f"- {plain(where)}: {plain(label)}" for where, label in whole.answer_labels)
 
 
 def _calibration(whole: Summary) -> Iterable[str]:

@@ -268,15 +268,8 @@ def _beyond(whole: Summary, status: str) -> list[str]:
 
 
 def _remarks(whole: Summary) -> list[str]:
-    return [*_labels(whole), *_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
-
-
-def _labels(whole: Summary) -> list[str]:
-    """The labels of answers, each once of a statement on a variant."""
-    labelled = (figure for figure in whole.figures.values() if figure.label)
-    found = {(f.cell.operation, f.cell.variant): f.label for f in labelled}
-    return [f"{name} on {variant}: {one_line(label, 200)}"
-            for (name, variant), label in found.items()]  # fmt: skip
+    labels = [f"{where}: {one_line(label, 300)}" for where, label in whole.answer_labels]
+    return [*labels, *_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
 
 
 def _calibration(whole: Summary) -> list[str]:

@@ -10,6 +10,7 @@ from loadstone.plan.workload import PUT_BACK, Workload, WorkloadStatement
 from loadstone.protocol.parts import Block, ChangedTable, Loop, Named, SqlText, Variation
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.workload.agreement import AgreedAnswers
+from loadstone.workload.opening import Opening
 
 
 class Blocks:
@@ -98,23 +99,30 @@ class Blocks:
             reported.order,
             tuple(_changed(workload, reported, name) for name in names),
             reported.script,
+            self._opening(operation),
             reported.same,
             reported.grows,
         )
+
+    def _opening(self, operation: Operation) -> Opening | None:
+        if not isinstance(self._answers, AgreedAnswers):
+            return None
+        return self._answers.opening(operation.name)
 
     def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
         if operation.statement is not None and isinstance(self._answers, AgreedAnswers):
             _, texts = operation.statement.texts_for(self._workers[variant].dialect)
             rows, checksum = self._answers.of_variant(operation.name, number, variant)
             undo = PUT_BACK if operation.undo else ""
-            return Variation(number, texts[number], undo, rows, checksum)
+            determined = self._answers.determined(operation.name, number, variant)
+            return Variation(number, texts[number], undo, rows, checksum, determined)
         rows, checksum = self._answers.of(operation, number)
         if not operation.undo:
             return Variation(number, operation.texts[number], "", rows, checksum)
         found = self._answers.named(operation, number)
         named = None if found is None else Named(found.queries, found.checksum)
         undo = operation.undo[number]
-        return Variation(number, operation.texts[number], undo, rows, checksum, named)
+        return Variation(number, operation.texts[number], undo, rows, checksum, None, named)
 
 
 def _changed(workload: Workload, reported: WorkloadStatement, name: str) -> ChangedTable:

@@ -148,13 +148,20 @@ class Executor:
             reported = self._ask(worker, request, first=True)
         except LoadstoneError as error:
             return self._remembered(cell, self._failure(worker, error))
-        return Outcome(given=reported.answers, first_rows=reported.first_rows)
+        return Outcome(
+            given=reported.answers, first_rows=reported.first_rows, determined=reported.determined
+        )
 
-    def show_rows(self, cell: Cell, variation: int, bytes_max: int) -> str | None:
+    def show_rows(
+        self, cell: Cell, variation: int, bytes_max: int, *, uncut: bool = False
+    ) -> str | None:
         """The rows of a variation as `workload.answers.read` takes them; None where they are
-        longer, or the engine does not give them."""
+        longer, or the engine does not give them. `uncut`: those without LIMIT and OFFSET."""
         worker = self._begin(cell)
-        block = self._blocks.of(cell, range(variation, variation + 1), 0)
+        whole = self._blocks.of(cell, range(variation, variation + 1), 0)
+        block = whole.uncut() if uncut else whole
+        if block is None:
+            return None
         try:
             worker.become(cell.variant)
             return worker.ask(messages.ShowRows(block, bytes_max)).rows

@@ -32,3 +32,5 @@ class Outcome:
     given: Sequence[Answer] = ()
     first_rows: Sequence[Sequence[str]] = ()
     """Of each answer in `given`."""
+    determined: Sequence[Answer | None] = ()
+    """Of each answer in `given`: the part of it that the query determines."""

@@ -12,17 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from loadstone._core import clock_ns
+from loadstone.benchmarks.expected import Answer
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
-from loadstone.quel.dialect import is_quel
 from loadstone.record import Recorder
 from loadstone.record.model import Agreement, GivenAnswer
 from loadstone.run.executor import Executor
 from loadstone.run.outcome import Outcome
 from loadstone.text.numbers import NS_PER_S
 from loadstone.workload import answers as written
-from loadstone.workload import script, sql
-from loadstone.workload.agreement import VOLATILE, AgreedAnswers, Rows, Vote
+from loadstone.workload import sql
+from loadstone.workload.agreement import VOLATILE, AgreedAnswers
+from loadstone.workload.sql_opening import each_tree
+from loadstone.workload.votes import Rows, Vote
 
 SECOND_S = 1.0
 BYTES_MAX = 32 << 20
@@ -51,7 +53,7 @@ def poll(
         for variant, outcome in reported.items():
             if outcome.status != "ok":
                 answers.fail(statement, variant, outcome.status, outcome.reason)
-        draws = any(sql.may_be_volatile(tree) for tree in _trees(plan, statement))
+        draws = any(map(sql.may_be_volatile, _trees(plan, statement)))
         if draws or len({tuple(one.given) for one in reported.values() if one.given}) > 1:
             _report_volatile(statement, own, reported, answers, executor, waits=draws)
         for variation in range(max(len(one.given) for one in reported.values())):
@@ -105,18 +107,16 @@ def _vote(executor: Executor, cell: Cell, outcome: Outcome, variation: int) -> V
         outcome.given[variation],
         partial(_rows, executor, cell, variation),
         outcome.first_rows[variation],
+        outcome.determined[variation],
+        partial(_rows, executor, cell, variation, uncut=True),
     )
 
 
 def _trees(plan: Plan, statement: str) -> Iterator[sql.Tree]:
-    """The first text of a statement in each of its dialects of SQL; one in QUEL has those, too."""
+    """The first text of a statement in each of its dialects of SQL."""
     for one in plan.workload.statements if plan.workload is not None else ():
         if one.name == statement:
-            for dialect, texts in (
-                (one.dialect, one.texts),
-                *((own.dialect, own.texts) for own in one.own if not is_quel(own.dialect)),
-            ):
-                yield from script.trees(texts[0], dialect, statement)
+            yield from each_tree(one)
 
 
 def _report_volatile(
@@ -137,10 +137,16 @@ def _report_volatile(
         if before.status != "ok" or not before.given:
             continue
         after = executor.give_answers(cell)
-        if after.status == "ok" and tuple(after.given) != tuple(before.given):
+        if after.status == "ok" and _determined(after) != _determined(before):
             answers.fail(statement, variant, "failed", VOLATILE)
 
 
-def _rows(executor: Executor, cell: Cell, variation: int) -> Rows:
-    text = executor.show_rows(cell, variation, BYTES_MAX)
+def _determined(outcome: Outcome) -> list[Answer]:
+    """The answers, of each the part that the query determines."""
+    return [part or answer
+            for part, answer in zip(outcome.determined, outcome.given, strict=True)]  # fmt: skip
+
+
+def _rows(executor: Executor, cell: Cell, variation: int, *, uncut: bool = False) -> Rows:
+    text = executor.show_rows(cell, variation, BYTES_MAX, uncut=uncut)
     return None if text is None else written.read(text)

@@ -167,7 +167,14 @@ class StatementRequests(Requests):
         timer, block = self._timer(), request.block
         statements = timer.statements(block)
         requests = [
-            Request(each.text, variation.rows, variation.checksum, block.sql, each.steps)
+            Request(
+                each.text,
+                variation.rows,
+                variation.checksum,
+                block.sql,
+                each.steps,
+                variation.determined,
+            )
             for each, variation in zip(statements, block.variations, strict=True)
         ]
         users = Users(self.engine, self._mark)

@@ -141,6 +141,8 @@ class StatementTimer(Timer):
         answer = None
         if check and self.engine.capabilities.answers:
             found = self._answer(block, variation, statement, outcome)
+            if found != expected and variation.determined is not None:
+                expected, found = variation.determined, determined_of(block.sql, outcome)
             answer = AnswerCheck(ordinal, number, *expected, *found)
         self._take_back(block, variation)
         if statement.target and isinstance(outcome, int):
@@ -246,14 +248,16 @@ class StatementTimer(Timer):
 
     def answered(
         self, block: Block, variation: Variation
-    ) -> tuple[tuple[int, str], tuple[str, ...]]:
+    ) -> tuple[tuple[int, str], tuple[str, ...], tuple[int, str] | None]:
         """The answer to a user's statement, unmeasured: (rows, checksum) of a query's; of a change
-        the number of rows that it changed, and the checksum of those. Besides, the first rows."""
+        the number of rows that it changed, and the checksum of those. Besides, the first rows; and
+        the same as the first of what a query that leaves its answer open determines of it."""
         from loadstone.workload.comparison import first_rows
 
         changed, rows = self._asked(block, variation)
         count, checksum = checksum_of(block.sql, rows)
-        return ((count if changed is None else changed), checksum), first_rows(rows)
+        part = determined_of(block.sql, rows) if block.sql and block.sql.opening else None
+        return ((count if changed is None else changed), checksum), first_rows(rows), part
 
     def rows(self, block: Block, variation: Variation) -> Sequence[tuple[Any, ...]]:
         """The rows of a query, or those that a statement changed, unmeasured."""
@@ -328,6 +332,16 @@ def checksum_of(sql: SqlText | None, rows: Sequence[tuple[Any, ...]]) -> tuple[i
     from loadstone.workload import answers
 
     return answers.checksum_of(rows, sql.digits, sql.order)
+
+
+def determined_of(sql: SqlText | None, rows: Sequence[tuple[Any, ...]]) -> tuple[int, str]:
+    """(rows, checksum) of what a user's query determines of its answer."""
+    if sql is None or sql.opening is None:
+        return checksum_of(sql, rows)
+    from loadstone.workload import comparison
+
+    part = comparison.determined(rows, sql.opening, sql.digits)
+    return checksum_of(sql, [tuple(row) for row in part])
 
 
 def contents_of(engine: Engine, table: str) -> tuple[int, str]:

@@ -29,7 +29,7 @@ from loadstone.text.numbers import plural
 from loadstone.worker.drawing import DrawnRequests
 from loadstone.worker.due_times import due_times, interval_of
 from loadstone.worker.loop_result import loop_figures, no_figures
-from loadstone.worker.statement_timer import checksum_of
+from loadstone.worker.statement_timer import checksum_of, determined_of
 
 SPIN_NS = 200_000
 """The time before a request is due at which a sleeping thread wakes: about twice a timer's lateness
@@ -57,6 +57,20 @@ class Request:
     """The way in which its answer is summed up."""
     steps: tuple[tuple[str, bool], ...] = ()
     """Of a script: its statements, each with whether it gives rows."""
+    determined: tuple[int, str] | None = None
+    """As `protocol.parts.Variation` has it."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the number of rows that it gives is known."""
+        opening = self.sql.opening if self.sql is not None else None
+        return not self.changes and not (opening is not None and opening.everything)
+
+    def agrees(self, rows: Sequence[tuple[Any, ...]]) -> bool:
+        """Whether an answer is the expected one, at least in what the query determines."""
+        if checksum_of(self.sql, rows) == (self.rows, self.checksum):
+            return True
+        return self.determined is not None and determined_of(self.sql, rows) == self.determined
 
     @property
     def changes(self) -> bool:
@@ -166,7 +180,7 @@ class Users:
         texts = [
             (
                 [text for text, _ in request.steps] or [request.statement],
-                None if request.changes else request.rows,
+                request.rows if request.counts else None,
             )
             for request in requests
         ]
@@ -184,7 +198,7 @@ class Users:
             return None
         if served.wrong is not None:
             return no_figures("failed", _reported(*served.wrong)).but(client=RUST)
-        kept = [] if drawn is None or requests[0].changes else served.kept
+        kept = served.kept if drawn is not None and requests[0].counts else []
         wrong = self._other_alone(drawn, kept)
         if wrong:
             return no_figures("failed", wrong).but(client=RUST)
@@ -343,7 +357,7 @@ class _User:
             rows = request.ask(self._session)
             if not self._checked or self.wrong:
                 continue
-            if checksum_of(request.sql, rows) != (request.rows, request.checksum):
+            if not request.agrees(rows):
                 self.wrong = _difference(len(rows), request)
 
     def closed(self, begin_ns: int, end_ns: int) -> None:
@@ -380,7 +394,7 @@ class _User:
         self.tally.add(intended_ns, started_ns, self.ended_ns)
         latency_ns = self.ended_ns - min(intended_ns, started_ns)
         self.timeline.add(max(self.ended_ns - self._begin_ns, 0), latency_ns)
-        if not self._checked or request.changes:
+        if not self._checked or not request.counts:
             return
         if number is not None:
             if len(self.kept) < KEPT_MAX and (not self.kept or number % KEPT_EACH == 0):

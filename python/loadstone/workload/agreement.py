@@ -21,19 +21,20 @@ would be false:
 An engine may be wrong with the others: agreement is no oracle, and no report says "right" of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loadstone.benchmarks.expected import Answer, NamedAnswer
-from loadstone.plan.variant import engine_of, release_of
 from loadstone.plan.workload import (
     AGREED,
     ALONE,
     BASES,
     COPY_SUFFIX,
     DIVIDED,
+    OPEN_ANSWER,
     STORED,
     Accepted,
     Workload,
@@ -42,6 +43,9 @@ from loadstone.plan.workload import (
 from loadstone.text.numbers import listing, plural
 from loadstone.workload import comparison
 from loadstone.workload.answers import contents_of
+from loadstone.workload.open_answers import regrouped
+from loadstone.workload.opening import Opening
+from loadstone.workload.votes import Group, Vote, grouped_votes
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Operation
@@ -52,56 +56,6 @@ VOLATILE = (
 )
 REFEREES = 2
 """Engines that have to agree where the variants of another one do not."""
-Rows = Sequence[Sequence[Any]] | None
-"""The rows of an answer; None where they are too many to be compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Vote:
-    """A variant's answer to a variation; `rows` requests it again, row by row."""
-
-    variant: str
-    engine: str
-    answer: Answer
-    rows: Callable[[], Rows]
-    first_rows: Sequence[str] = ()
-    """For people."""
-
-
-@dataclass(slots=True, eq=False)
-class _Group:
-    """Votes that agree."""
-
-    votes: list[Vote] = field(default_factory=list)
-    unsure: "list[_Group]" = field(default_factory=list)
-    """Earlier groups with which it could not be compared."""
-
-    @property
-    def engines(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(vote.engine for vote in self.votes))
-
-    def beside(self, other: str) -> tuple[str, ...]:
-        """Its engines' names beside that of another variant: where that is of the same engine, or a
-        release is requested, the variants' own."""
-        own = {engine_of(other)} | {v.engine for v in self.votes if release_of(v.variant)}
-        names = (v.variant if v.engine in own else v.engine for v in self.votes)
-        return tuple(dict.fromkeys(names))
-
-    def differs(self, other: "_Group") -> bool:
-        """Whether it is known to differ from another group."""
-        return other not in self.unsure and self not in other.unsure
-
-    def takes(self, vote: Vote, digits: int, order: Sequence[int]) -> bool | None:
-        """Whether a vote agrees with this group's; None: their rows cannot be compared."""
-        if any(vote.answer == own.answer for own in self.votes):
-            return True
-        first = self.votes[0]
-        if vote.answer[0] != first.answer[0]:
-            return False
-        ours, theirs = vote.rows(), first.rows()
-        if ours is None or theirs is None:
-            return None
-        return comparison.difference(ours, theirs, digits, order) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +101,8 @@ class AgreedAnswers:
         self._labels: dict[tuple[str, str], str] = {}
         self._contents: dict[str, Answer] = {}
         self._given: dict[tuple[str, int], tuple[Given, ...]] = {}
+        self._openings: dict[str, Opening | None] = {}
+        self._determined: dict[tuple[str, int, str], Answer] = {}
 
     def of(self, operation: "Operation", variation: int) -> Answer:
         """The answer expected of every variant."""
@@ -156,6 +112,22 @@ class AgreedAnswers:
         """(rows, checksum) expected of a variant: its own way to give the agreed answer."""
         any_agreed = self._expected.get((statement, variation, ""), (0, ""))
         return self._expected.get((statement, variation, variant), any_agreed)
+
+    def determined(self, statement: str, variation: int, variant: str) -> Answer | None:
+        """(rows, checksum) of what the statement determines of a variant's answer; None: all."""
+        return self._determined.get((statement, variation, variant))
+
+    def opening(self, statement: str) -> Opening | None:
+        """What a statement may leave open; None: nothing."""
+        if statement not in self._openings:
+            from loadstone.workload.sql_opening import opening_of_statement
+
+            keys = {table.name: table.primary_key for table in self._workload.tables}
+            self._openings[statement] = opening_of_statement(self._stated(statement), keys)
+        return self._openings[statement]
+
+    def _stated(self, statement: str) -> WorkloadStatement:
+        return next(one for one in self._workload.statements if one.name == statement)
 
     def named(self, operation: "Operation", variation: int) -> NamedAnswer | None:
         """None: what a change of a table left is compared whole."""
@@ -175,7 +147,7 @@ class AgreedAnswers:
     def accepted(self, statement: str) -> tuple[tuple[Accepted, ...], ...]:
         """The expected answers to each variation: the ways in which engines give them."""
         found: dict[int, dict[Answer, None]] = {}
-        for (name, variation, _), answer in self._expected.items():
+        for (name, variation, _), answer in (*self._expected.items(), *self._determined.items()):
             if name == statement:
                 found.setdefault(variation, {})[answer] = None
         return tuple(tuple(found[variation]) for variation in sorted(found))
@@ -222,8 +194,14 @@ class AgreedAnswers:
         """Take the variants' answers to a variation."""
         if not votes:
             return
-        stated = next(one for one in self._workload.statements if one.name == statement)
-        groups = _grouped(votes, stated.digits, stated.order)
+        stated = self._stated(statement)
+        grouped = partial(grouped_votes, digits=stated.digits, order=stated.order)
+        groups, opening = grouped(votes), self.opening(statement)
+        if len(groups) == 1 or any(vote.determined is None for vote in votes):
+            opening = None
+        looked_up = False
+        if opening is not None:
+            groups, looked_up = regrouped(votes, opening, stated.digits, grouped)
         self._given[statement, variation] = tuple(
             Given(variation, vote, None if group.unsure else kind)
             for kind, group in enumerate(groups)
@@ -231,19 +209,23 @@ class AgreedAnswers:
         )
         for vote in votes:
             self._expected[statement, variation, vote.variant] = vote.answer
+            if vote.determined is not None:
+                self._determined[statement, variation, vote.variant] = vote.determined
         if variation < len(stated.expected):
             self._hold_to_stored(statement, variation, groups, stated.expected[variation])
         else:
             self._hold_to_most(stated, variation, groups)
+        if opening is not None and not self.divided(statement):
+            for vote in votes:
+                words = opening.words(looked_up=looked_up)
+                self._labels[statement, vote.variant] = f"{OPEN_ANSWER}: {words}"
 
     def join(self, statement: str, variation: int, vote: Vote) -> None:
         """Take the answer of one more variant, beside those that were taken before."""
         before = self._given.get((statement, variation), ())
         self.settle(statement, variation, [*(one.vote for one in before), vote])
 
-    def _hold_to_most(
-        self, stated: WorkloadStatement, variation: int, groups: list[_Group]
-    ) -> None:
+    def _hold_to_most(self, stated: WorkloadStatement, variation: int, groups: list[Group]) -> None:
         """The answer of most engines counts."""
         statement = stated.name
         split = _of_several_answers(groups)
@@ -281,13 +263,13 @@ class AgreedAnswers:
         self._worsen(statement, Basis(AGREED if several else ALONE, engines, "; ".join(words)))
 
     def _hold_to_stored(
-        self, statement: str, variation: int, groups: Sequence[_Group], stored: Sequence[Accepted]
+        self, statement: str, variation: int, groups: Sequence[Group], stored: Sequence[Accepted]
     ) -> None:
         """The stored answer counts, whatever most engines say."""
         agree: dict[str, None] = {}
         words = []
         self._expected[statement, variation, ""] = stored[0]
-        right_ones = [each for each in groups if any(v.answer in stored for v in each.votes)]
+        right_ones = [each for each in groups if any(_is_in(stored, v) for v in each.votes)]
         for group in groups:
             right = group in right_ones
             unsure = [each for each in right_ones if not each.differs(group)]
@@ -320,23 +302,7 @@ class AgreedAnswers:
             self._bases[statement] = found
 
 
-def _grouped(votes: Sequence[Vote], digits: int, order: Sequence[int]) -> list[_Group]:
-    groups: list[_Group] = []
-    for vote in votes:
-        own = _Group([vote])
-        for group in groups:
-            agrees = group.takes(vote, digits, order)
-            if agrees:
-                group.votes.append(vote)
-                break
-            if agrees is None:
-                own.unsure.append(group)
-        else:
-            groups.append(own)
-    return groups
-
-
-def _of_several_answers(groups: Sequence[_Group]) -> frozenset[str]:
+def _of_several_answers(groups: Sequence[Group]) -> frozenset[str]:
     """The engines whose variants give answers that are known to differ."""
     return frozenset(
         engine
@@ -353,17 +319,21 @@ def _not_compared(vote: Vote, other: Vote) -> str:
     )
 
 
+def _is_in(stored: Sequence[Accepted], vote: Vote) -> bool:
+    return vote.answer in stored or vote.determined in stored
+
+
 def _weakness(basis: Basis) -> tuple[int, int, bool]:
     return BASES.index(basis.basis), -len(basis.engines), bool(basis.words)
 
 
-def _differ(vote: Vote, group: _Group, digits: int, order: Sequence[int]) -> str:
+def _differ(vote: Vote, group: Group, digits: int, order: Sequence[int]) -> str:
     """The way in which an answer differs from that of a group, for people."""
     other, engines = group.votes[0], group.beside(vote.variant)
     whose = listing(engines)
     rows, others = plural(vote.answer[0], "row"), plural(other.answer[0], "row")
     gives = "gives" if len(engines) == 1 else "give"
-    words = f"{vote.variant} gives {rows}, {whose} {gives} {others}"
+    words = f"{vote.variant} gives {rows}, {whose} {gives} {others}{vote.note or other.note}"
     ours, theirs = vote.rows(), other.rows()
     if ours is None or theirs is None:
         return words

@@ -30,6 +30,7 @@ from loadstone.workload.answers import (
     exactness,
     plain,
 )
+from loadstone.workload.opening import Opening
 
 ROW_LETTERS_MAX = 200
 """Of a row in a message."""
@@ -86,6 +87,17 @@ def difference(
         if not _alike(key, other_key, places, tolerance):
             return Difference(order=(_row(key), _row(other_key)))
     return None
+
+
+def determined(rows: Sequence[Row], opening: Opening, digits: int) -> Sequence[Row]:
+    """The part of an answer that its query determines."""
+    tolerance = 0.5 * 10.0 ** (1 - digits)
+
+    def close(a: Any, b: Any) -> bool:
+        whole = isinstance(a, int) and isinstance(b, int)
+        return a == b if whole else _close(a, b, tolerance)
+
+    return opening.determined(rows, close)
 
 
 def first_rows(rows: Sequence[Row]) -> tuple[str, ...]:
