@@ -46,7 +46,7 @@ JOINED: dict[str, tuple[set[str], set[str]]] = {
     "turso": ({*HASH, "automatic index search"}, {"full scan"}),
     "mariadb": ({*HASH, *NESTED}, NESTED),
     "spark": ({*HASH, "merge join"}, {"nested loop"}),
-    "chdb": ({"join"}, {"join"}),
+    "chdb": ({"hash join", "join"}, {"hash join", "join"}),
 }
 """How each joins by equal values, and by a condition that is none of equal values."""
 

@@ -218,3 +218,34 @@ def test_every_engine_that_has_plans_has_rules_and_topics_that_exist() -> None:
     for engine in engines:
         rules = rules_of(engine)
         assert rules is not None and rules.unwritten <= set(TOPICS)
+
+
+@pytest.mark.parametrize(
+    ("engine", "plan", "kinds"),
+    [
+        ("mariadb", "id=1 select_type=PRIMARY table=l type=ALL rows=9\n"
+         "id=2 select_type=DEPENDENT SUBQUERY table=r type=ref key=rk key_len=9 ref=l.k rows=1",
+         ["full scan", "correlated subquery", "index search"]),
+        ("mariadb", "id=1 select_type=SIMPLE table=l type=ALL rows=9\n"
+         "id=1 select_type=SIMPLE table=r type=hash_ALL key=#hash#$hj key_len=9 ref=l.k rows=9"
+         " Extra=Using where; Using join buffer (flat, BNLH join)",
+         ["full scan", "full scan", "hash join"]),
+        ("mariadb", "id=1 select_type=SIMPLE table=l type=ALL rows=9\n"
+         "id=1 select_type=SIMPLE table=p type=eq_ref key=PRIMARY key_len=4 ref=l.k rows=1",
+         ["full scan", "nested loop over an index", "index search"]),
+        ("chdb", "Output: count()\n\nAggregating\n│  Keys:\n└──Join (JOIN FillRightFirst)\n"
+         "   │  Type: inner | Strictness: all | Algorithm: SpillingHashJoin(HashJoin)\n"
+         "   ├──ReadFromMergeTree (d.l)\n   └──ReadFromMergeTree (d.r)",
+         ["aggregate", "hash join", "table scan", "table scan"]),
+        ("spark", "== Physical Plan ==\nAdaptiveSparkPlan (4)\n"
+         "+- BroadcastNestedLoopJoin Inner BuildLeft (3)\n   :- BroadcastExchange (2)\n"
+         "   :  +- Scan parquet  (1)\n   +- Scan parquet  (4)\n\n\n(1) Scan parquet \nOutput: []",
+         ["nested loop", "exchange", "table scan", "table scan"]),
+    ],
+)  # fmt: skip
+def test_plans_of_engines_that_are_not_installed_everywhere_are_read(
+    engine: str, plan: str, kinds: list[str]
+) -> None:
+    """As MariaDB 10.11, chDB 26.9 and Spark 4.0 wrote them."""
+    found = read(engine, plan)
+    assert (found.unread, [one.kind for one in found.operators]) == ("", kinds)

@@ -25,6 +25,7 @@ READS = {
     "virtual table": "nested loop",
     "rows from memory": "nested loop",
     "result of another step": "nested loop",
+    "keyed result of another step": "nested loop over an index",
     "index search": "nested loop over an index",
     "index search of an end": "nested loop over an index",
     "multi-index search": "nested loop over an index",
@@ -158,12 +159,12 @@ class Rules:
     pieces: re.Pattern[str] | None
     scope: re.Pattern[str] | None
     estimate: re.Pattern[str] | None
-    refined: Mapping[str, tuple[re.Pattern[str], str]]
+    refined: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]
     doubted: Mapping[str, tuple[re.Pattern[str], str]]
     unwritten: frozenset[str]
     siblings_join: bool
     inner_index: bool
-    tree_ends: bool
+    tree_begins: re.Pattern[str] | None
 
 
 @lru_cache(maxsize=32)
@@ -178,10 +179,6 @@ def rules_of(engine: str) -> Rules | None:
     def pattern(value: str | None) -> re.Pattern[str] | None:
         return re.compile(value) if value else None
 
-    def becoming(name: str, key: str) -> dict[str, tuple[re.Pattern[str], str]]:
-        found = text.get(name, {}).items()
-        return {kind: (re.compile(rule[key]), rule["becomes"]) for kind, rule in found}
-
     return Rules(
         operators=tuple((kind, _any_of(one)) for kind, one in text["operators"].items()),
         other=_any_of(other["lines"]),
@@ -190,12 +187,18 @@ def rules_of(engine: str) -> Rules | None:
         pieces=pattern(text.get("pieces")),
         scope=pattern(text.get("scope")),
         estimate=pattern(text.get("estimate")),
-        refined=becoming("refined", "line"),
-        doubted=becoming("doubted", "where"),
+        refined={
+            kind: tuple((re.compile(one["line"]), one["becomes"]) for one in several)
+            for kind, several in text.get("refined", {}).items()
+        },
+        doubted={
+            kind: (re.compile(one["where"]), one["becomes"])
+            for kind, one in text.get("doubted", {}).items()
+        },
         unwritten=frozenset(text.get("unwritten", ())),
         siblings_join=text.get("siblings_join", False),
         inner_index=text.get("inner_index", False),
-        tree_ends=text.get("tree_ends", False),
+        tree_begins=pattern(text.get("tree_begins")),
     )
 
 
@@ -203,7 +206,7 @@ def _any_of(patterns: str | list[str]) -> re.Pattern[str]:
     return re.compile(patterns if isinstance(patterns, str) else "|".join(patterns))
 
 
-_HEAD = re.compile(r"(?:[\s:]*(?:[+:]- |->)\s*)?(?:\d+\. )?(?:\* )?\s*")
+_HEAD = re.compile(r"(?:[\s:]*(?:[+:]- |->)\s*)?[\s│├└─]*(?:\d+\. )?(?:\* )?\s*")
 """Before an operator: the branch of a tree, a number, and Spark's mark of generated code."""
 
 
@@ -219,7 +222,7 @@ def read(engine: str, plan: str) -> ReadPlan:
     unread = ""
     # An empty line stands between the plans of two statements.
     for statement in re.split(r"\n\s*\n", plan):
-        if rules.tree_ends and "== Physical Plan ==" not in statement:
+        if rules.tree_begins and not rules.tree_begins.search(statement):
             continue
         operators, unknown = _statement(rules, statement)
         found += operators
@@ -238,6 +241,7 @@ def _statement(rules: Rules, text: str) -> tuple[list[Operator], str]:
     unknown = ""
     for line in text.splitlines():
         depth = _depth(line)
+        begins = len(found)
         levels = {level: whole for level, whole in levels.items() if level[0] <= depth}
         for piece in _pieces(rules, line):
             operator = _operator(rules, piece, depth)
@@ -252,6 +256,9 @@ def _statement(rules: Rules, text: str) -> tuple[list[Operator], str]:
                     few = join == "nested loop" and not levels[level]
                     found.append(Operator(FEW_OUTER if few else join, "", None, depth))
                 levels[level] = levels.get(level, False) or join == "nested loop"
+            if operator.topic == "joins":
+                # Of one line that says how it joins, as by a buffer, no other join is inferred.
+                found[begins:] = [one for one in found[begins:] if one.topic != "joins"]
             found.append(operator)
     return (list(_over_indexes(found)) if rules.inner_index else found), unknown
 
@@ -262,10 +269,10 @@ def _describes(rules: Rules, piece: str, found: list[Operator]) -> bool:
     if not found:
         return False
     last = found[-1]
-    refined = rules.refined.get(last.kind)
-    if refined and refined[0].match(piece):
-        found[-1] = replace(last, kind=refined[1])
-        return True
+    for line, becomes in rules.refined.get(last.kind, ()):
+        if line.match(piece):
+            found[-1] = replace(last, kind=becomes)
+            return True
     if rules.table and (named := rules.table.match(piece)):
         found[-1] = replace(last, target=named[1])
         return True
