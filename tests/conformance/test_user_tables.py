@@ -73,6 +73,22 @@ def test_it_computes_with_them(sql: Engine) -> None:
         assert comparison.difference(sql.fetch(text), expected, 10) is None, text
 
 
+def test_a_recursive_query_may_begin_with_a_text_that_is_written_out(sql: Engine) -> None:
+    """PostgreSQL refuses it where the columns have another collation than the database."""
+    columns = {"room": ("text", ["a", "a", "b"]), "id": ("int4", [2, 3, 3]),
+               "parent": ("int4", [1, 2, 1])}  # fmt: skip
+    attributes = tuple(Attribute(name, kind) for name, (kind, _) in columns.items())
+    sql.load(Table("t", attributes), reader(columns))
+    table = sql.quote("t")
+    begin = "CAST('a' AS CHAR(9))" if sql.dialect == "mysql" else "'a'"
+    found = sql.fetch(
+        f"WITH RECURSIVE tree(room, id) AS (SELECT {begin}, 1 UNION ALL SELECT m.room, m.id"
+        f" FROM {table} AS m JOIN tree ON tree.room = m.room WHERE m.parent = tree.id)"
+        " SELECT count(*) FROM tree"
+    )
+    assert found == [(3,)]
+
+
 def test_a_primary_key_holds_and_a_table_without_it_does_not_stay(sql: Engine) -> None:
     twice = COLUMNS | {"key": ("int4", [1, 1, 3, 4]), "'quoted\"": ("text", ["a", "a", "c", "d"])}
     with pytest.raises(EngineError, match=r"(?i)unique|duplicate"):

@@ -35,7 +35,8 @@ _DECIMAL = re.compile(r"decimal\(\d+,\d+\)")
 def fill(connection: Connection, table: "Table", rows: "pa.RecordBatchReader", quote: Quote) -> int:
     """Create a table and fill it, in one transaction: it is then synced, not logged.
     `quote` writes a table's name, with its schema."""
-    columns = ", ".join(f"{quoted(a.name)} {column_type(a.type)}" for a in table.attributes)
+    more = "" if compares_by_bytes(connection) else BY_BYTES
+    columns = ", ".join(f"{quoted(a.name)} {column_type(a.type, more)}" for a in table.attributes)
     name = quote(table.name)
     options = csv.WriteOptions(include_header=False)
     with connection.transaction(), connection.cursor() as cursor:
@@ -79,12 +80,27 @@ def key_name(table: str, attributes: Sequence[str]) -> str:
     return name if len(name.encode()) <= NAME_BYTES_MAX else ""
 
 
-def column_type(type_name: str) -> str:
-    """The server's name for an attribute's type. Strings compare by bytes, as elsewhere."""
+BY_BYTES = ' COLLATE "C"'
+
+
+def compares_by_bytes(connection: Connection) -> bool:
+    """Whether the database compares texts by bytes, as elsewhere, without a word at each column: a
+    recursive query is refused where the columns that it begins with have another collation than
+    those that it goes on with."""
+    query = (
+        "SELECT datcollate, pg_catalog.to_jsonb(d) ->> 'datlocprovider' FROM pg_catalog.pg_database"
+        " AS d WHERE datname = pg_catalog.current_database()"
+    )
+    row = connection.execute(query.encode()).fetchone()
+    return row is not None and row[0] in ("C", "POSIX") and row[1] in (None, "c")
+
+
+def column_type(type_name: str, more: str = BY_BYTES) -> str:
+    """The server's name for an attribute's type, with `more` behind that of a text."""
     if type_name in _TYPES:
         return _TYPES[type_name]
     if _CHARACTERS.fullmatch(type_name):
-        return f'{type_name} COLLATE "C"'
+        return type_name + more
     if _DECIMAL.fullmatch(type_name):
         return type_name
     known = (*_TYPES, "text", "char(N)", "decimal(N,M)")

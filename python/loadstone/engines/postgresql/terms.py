@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 
 from loadstone.engines.postgresql import switches
+from loadstone.engines.postgresql.load import BY_BYTES, compares_by_bytes
 from loadstone.engines.private_server import SESSIONS_MAX
 from loadstone.engines.tactic import beside
 from loadstone.errors import EngineError, UnsupportedError
@@ -227,6 +228,7 @@ def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str
     place = connection.execute(
         "SELECT datcollate FROM pg_catalog.pg_database WHERE datname = current_database()"
     ).fetchone()
+    more = "" if compares_by_bytes(connection) else f", of loaded columns {BY_BYTES.strip()}"
     return {
         "version": _version(connection),
         "timezone": _shown(connection, "TimeZone"),
@@ -235,7 +237,7 @@ def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str
         "cache": _bytes(*raw["shared_buffers"]) if "shared_buffers" in raw else "unknown",
         "parallelism": str(int(workers) + 1),
         "join": switches.value_of("join", settings),
-        "setting.database_collation": str(place[0]) if place else "unknown",
+        "setting.database_collation": f"{place[0]}{more}" if place else "unknown",
         **{f"setting.{name}": settings.get(name, "not on this server") for name in _SHOWN},
     }
 
