@@ -10,7 +10,7 @@ from user_server import UserServer, user_server
 
 from loadstone import registry
 from loadstone.engines.base import Engine
-from loadstone.errors import InputError, LoadstoneError, UnsupportedError
+from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.plan.variant import Variant, parse_variant
 
 Start = Callable[[str], Engine]
@@ -21,6 +21,7 @@ TAKEN = (
     ("sqlite?set.synchronous=NORMAL", "NORMAL: 1"),
     ("sqlite?set.temp_store=memory", "memory: 2"),
     ("sqlite?set.journal_mode=TRUNCATE", "TRUNCATE: truncate"),
+    ("sqlite?set.case_sensitive_like=on", "on: 1"),
     ("duckdb?set.preserve_insertion_order=false", "false"),
     ("duckdb?set.memory_limit=64MB", "64MB: 61.0 MiB"),
     ("duckdb?set.default_block_size=16384", "16384"),
@@ -45,6 +46,7 @@ REFUSED_AT_ONCE = (
     "sqlite?set.nosuch=1",
     "sqlite?set.wal_checkpoint=1",
     "sqlite?set.writable_schema=1",
+    "sqlite?set.query_only=1",
     "sqlite:///tmp/mine.db?set.page_size=8192",
     "sqlite:///tmp/mine.db?set.user_version=3",
     "duckdb?set.nosuch=1",
@@ -53,6 +55,8 @@ REFUSED_AT_ONCE = (
     "duckdb?set.enable_external_access=true",
     "duckdb?set.enable_profiling=json",
     "duckdb?set.temp_directory=/etc",
+    "duckdb?set.TimeZone=UTC",
+    "postgresql?set.TimeZone=UTC",
     "duckdb?set.extension_directory=/etc",
     "postgresql?set.search_path=public",
     "postgresql?set.role=postgres",
@@ -169,11 +173,36 @@ def test_a_setting_is_read_from_the_engine(
     assert engine.terms()[text.partition("?")[2].partition("=")[0]] == reading
 
 
+def test_like_heeds_capitals_where_that_is_requested_and_the_terms_say_so(start: Start) -> None:
+    asked = "SELECT 'Anna' LIKE 'anna%'"
+    engine = start("sqlite?set.case_sensitive_like=on")
+    assert engine.fetch(asked) == [(0,)]
+    engine.run("PRAGMA case_sensitive_like = off")
+    with pytest.raises(EngineError, match="does not take 'on' for case_sensitive_like"):
+        engine.terms()
+    engine.switch(Variant("sqlite"))
+    assert engine.fetch(asked) == [(1,)]
+
+
+def test_a_limit_of_analysis_is_that_of_the_statistics_after_loading(start: Start) -> None:
+    known = []
+    for query in ("", "?set.analysis_limit=10"):
+        engine = start(f"sqlite{query}")
+        engine.load(table("t", indexes=("unique2",)), stream(rows(2000)))
+        engine.settle(["t"])
+        known.append(engine.fetch("SELECT count(*) FROM sqlite_stat4")[0][0])
+        # Samples are kept of a whole index alone.
+        assert engine.terms()["statistics"] == ("stat1" if query else "on")
+        engine.remove()
+    assert known[0] > 0 == known[1]
+
+
 SWITCHED = {
-    "sqlite": ("set.cache_spill=off", "set.synchronous=NORMAL&set.threads=2"),
+    "sqlite": ("set.cache_spill=off", "set.synchronous=NORMAL&set.threads=2",
+               "set.case_sensitive_like=on"),
     "duckdb": ("set.memory_limit=64MB", "set.order_by_non_integer_literal=true"),
     "postgresql": ("set.work_mem=1MB", "set.wal_buffers=2MB&set.random_page_cost=1.1", "jit=off"),
-}
+}  # fmt: skip
 if MARIADB:
     SWITCHED["mariadb"] = ("set.innodb_io_capacity=300", "set.lock_wait_timeout=7&join=hash")
 
@@ -197,7 +226,8 @@ def test_settings_are_switched_and_leave_nothing_behind(start: Start, name: str)
 @pytest.mark.parametrize(
     "text",
     ["sqlite?set.page_size=8192", "duckdb?set.default_block_size=16384",
-     "postgresql?set.default_statistics_target=10"],
+     "postgresql?set.default_statistics_target=10", "sqlite?set.analysis_limit=100",
+     "sqlite?statistics=off", "postgresql?statistics=off"],
 )  # fmt: skip
 def test_a_setting_of_what_is_loaded_makes_other_data(text: str) -> None:
     variant = variant_of(text)

@@ -42,7 +42,7 @@ class SqliteEngine(Engine):
     distribution: ClassVar[str] = "apsw"
     takes_url: ClassVar[bool] = True
     takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = pragmas.OF_LOADED
+    settings_of_data: ClassVar[Collection[str]] = pragmas.OF_DATA
     capabilities: ClassVar[Capabilities] = Capabilities(
         stored_share=0.9,
         structures={

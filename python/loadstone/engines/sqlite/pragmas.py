@@ -17,7 +17,8 @@ from loadstone.errors import EngineError, InputError
 
 OF_CONNECTION = (
     "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill",
-    "cell_size_check", "checkpoint_fullfsync", "defer_foreign_keys", "foreign_keys", "fullfsync",
+    "case_sensitive_like", "cell_size_check", "checkpoint_fullfsync", "defer_foreign_keys",
+    "foreign_keys", "fullfsync",
     "hard_heap_limit", "ignore_check_constraints", "legacy_alter_table", "mmap_size",
     "read_uncommitted", "recursive_triggers", "reverse_unordered_selects", "soft_heap_limit",
     "synchronous", "temp_store", "threads", "trusted_schema", "wal_autocheckpoint",
@@ -31,9 +32,13 @@ OF_FILE = (
 OF_LOADED = frozenset({"application_id", "auto_vacuum", "encoding", "page_size", "user_version"})
 """Those by which a file looks otherwise ever after."""
 
+OF_DATA = OF_LOADED | {"analysis_limit"}
+"""Those by which what is loaded, or known of it, looks otherwise."""
 OF_PROCESS = frozenset({"hard_heap_limit", "soft_heap_limit"})
 """Those that every connection of a process notices: a plan, whose process lives on, tries none."""
 
+_SHOWN_BY: Mapping[str, str] = {"case_sensitive_like": "SELECT 'a' NOT LIKE 'A'"}
+"""Of those that SQLite does not read back, a query whose answer shows them."""
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "synchronous": ("off", "normal", "full", "extra"),
     "temp_store": ("default", "file", "memory"),
@@ -47,9 +52,17 @@ def check(name: str, value: str, *, ours: bool) -> None:
     """Raise `InputError` for what is no setting, or is not ours to set in a user's file."""
     setting.check("sqlite", name, value)
     if name not in OF_CONNECTION + OF_FILE:
+        if name in _pragmas():
+            raise setting.refused("sqlite", name, "a run depends on it, or it does not stay set")
         raise setting.unknown("sqlite", name, OF_CONNECTION + OF_FILE)
     if not ours and name not in OF_CONNECTION:
         raise setting.refused("sqlite", name, "a file of yours keeps its own")
+
+
+@cache
+def _pragmas() -> frozenset[str]:
+    with closing(driver.Connection(":memory:")) as db:
+        return frozenset(str(row[0]) for row in db.execute("SELECT name FROM pragma_pragma_list"))
 
 
 def check_value(name: str, value: str) -> None:
@@ -95,7 +108,8 @@ def read_back(db: apsw.Connection, settings: Mapping[str, str]) -> dict[str, str
     """Each as read back. Raises `EngineError` for one that SQLite keeps at another value."""
     found = {}
     for name, asked in settings.items():
-        reading = str(db.pragma(name))
+        query = _SHOWN_BY.get(name)
+        reading = str(db.execute(query).fetchall()[0][0] if query else db.pragma(name))
         words = _WORDS.get(name, ())
         number = str(words.index(asked.casefold())) if asked.casefold() in words else asked
         truly = asked.casefold() in ("on", "true", "yes") and reading not in ("0", "None")
