@@ -27,7 +27,7 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
 def test_a_reply_to_an_interrupted_request_is_not_taken_for_the_next(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(self: Worker, asked_ns: int, limit_s: float) -> None:
+    def interrupted(self: Worker, asked_ns: int, limit_s: float, untimed_s: float | None) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

@@ -1,13 +1,15 @@
 """A variant's worker: the reason that all its other cells fail with if it cannot be replaced, and
 what it is after a switch that failed."""
 
+import os
+import sys
 from types import SimpleNamespace
 
 import pytest
 
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.sqlite.engine import SqliteEngine
-from loadstone.errors import EngineError, WorkerDiedError
+from loadstone.errors import EngineError, LoadstoneError, WorkerDiedError
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import (
     ExportState,
@@ -55,7 +57,7 @@ class ScriptedProcess:
         self.broken = ""
         self.switched = []
 
-    def ask(self, request, limit_s=None):
+    def ask(self, request, limit_s=None, untimed_s=None):
         if not isinstance(request, Switch):
             return Opened({}, {"durability": "full"})
         self.switched.append(request.variant.name)
@@ -90,7 +92,7 @@ def test_a_new_process_opens_as_the_variant_that_named_the_data(tmp_path, monkey
     opened = []
 
     class Process(ScriptedProcess):
-        def ask(self, request, limit_s=None):
+        def ask(self, request, limit_s=None, untimed_s=None):
             if isinstance(request, Open):
                 opened.append(request.variant.name)
             return State() if isinstance(request, ExportState) else super().ask(request)
@@ -115,7 +117,7 @@ def test_a_replaced_worker_has_the_terms_of_a_loaded_database(tmp_path, monkeypa
     """A database just opened is empty, or of no benchmark yet: its terms are not the run's."""
 
     class Process(ScriptedProcess):
-        def ask(self, request, limit_s=None):
+        def ask(self, request, limit_s=None, untimed_s=None):
             if isinstance(request, ReportTerms):
                 return TermsReported({"durability": "full", "design": "of the benchmark"})
             return super().ask(request, limit_s)
@@ -132,3 +134,29 @@ def test_a_replaced_worker_has_the_terms_of_a_loaded_database(tmp_path, monkeypa
     worker.replace([], 10, None, recorder, WorkerDiedError("killed"))
     reported = {term.key: term.read_back for term in worker.terms("sqlite")}
     assert reported["design"] == "of the benchmark"
+
+
+@pytest.mark.parametrize(("does", "reported"), [
+    ("import time; time.sleep(1000)", "hangs: its engine did not start within 2 s"),
+    ("sys.exit('no such mount')", "died"),
+])  # fmt: skip
+def test_a_worker_that_hangs_or_dies_before_its_engine_is_named(
+    tmp_path, monkeypatch, does, reported
+):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'loadstone.worker.main' in sys.orig_argv:\n"
+        f"    print('here', flush=True); {does}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    monkeypatch.setattr(variant_worker, "OPEN_S_MAX", 2.0)
+    claim = SimpleNamespace(path=tmp_path, resumed=False, lock=0)
+    plan = SimpleNamespace(time_limit_s=60.0, workload=None)
+    worker = VariantWorker(VARIANTS[:1], SqliteEngine, claim, plan, WisconsinBenchmark())
+    try:
+        with pytest.raises(LoadstoneError, match=reported) as caught:
+            worker.open()
+        assert "sqlite" in caught.value.message
+        assert "here" in caught.value.hint or "no such mount" in caught.value.hint
+    finally:
+        worker.kill()

@@ -86,8 +86,14 @@ class Worker:
         for descriptor in (requests, replies, board, wanted):
             os.close(descriptor)
 
-    def ask(self, request: Request[R], limit_s: float = UNTIMED_LIMIT_S) -> R:
-        """Send a request and wait for its reply. `limit_s` holds for each timed statement.
+    def ask(
+        self,
+        request: Request[R],
+        limit_s: float = UNTIMED_LIMIT_S,
+        untimed_s: float | None = None,
+    ) -> R:
+        """Send a request and wait for its reply. `limit_s` holds for each timed statement,
+        `untimed_s` for all else, if it is another one than usual.
 
         Raises `TimeLimitError`, `WorkerDiedError`, `ProtocolError`, or the error that the worker
         reported. After one that hung or died the worker is unusable: call `kill`.
@@ -99,9 +105,9 @@ class Worker:
         except BrokenPipeError:
             raise self._died() from None
         asked_ns = clock_ns()
-        number, sent = numbered(self._reply(asked_ns, limit_s))
+        number, sent = numbered(self._reply(asked_ns, limit_s, untimed_s))
         while number != self._asked:  # of a request whose runner was interrupted
-            number, sent = numbered(self._reply(asked_ns, limit_s))
+            number, sent = numbered(self._reply(asked_ns, limit_s, untimed_s))
         reply = to_reply(sent)
         if self._unwanted == number:  # also where it came to its end meanwhile: it took longer
             partly = self._was_partly
@@ -110,11 +116,12 @@ class Worker:
             raise _error_from(reply)
         return fitting(request, reply)
 
-    def _reply(self, asked_ns: int, limit_s: float) -> bytes:
+    def _reply(self, asked_ns: int, limit_s: float, untimed_s: float | None) -> bytes:
+        untimed_s = untimed_s or UNTIMED_LIMIT_S
         while b"\n" not in self._buffer:
             now_ns = clock_ns()
             overdue_ns, timed = self._board.overdue_ns(
-                asked_ns, int(limit_s * 1e9), int(UNTIMED_LIMIT_S * 1e9)
+                asked_ns, int(limit_s * 1e9), int(untimed_s * 1e9)
             )
             if timed and self._unwanted == self._asked:
                 overdue_ns += int(END_S_MAX * 1e9)
@@ -125,7 +132,7 @@ class Worker:
                     os.write(self._wanted, UNWANTED.pack(self._asked))
                 continue
             if now_ns >= overdue_ns:
-                limit_s = limit_s if timed else UNTIMED_LIMIT_S
+                limit_s = limit_s if timed else untimed_s
                 partly = timed and self._board.ended_since(asked_ns)
                 raise TimeLimitError(limit_s, of_statement=timed, partly=partly)
             # No statement that begins from now on can be overdue before the limit has passed.

@@ -41,6 +41,9 @@ from loadstone.text.zone import UTC
 REPLACEMENTS_MAX = 20
 """A variant whose worker died this often is given up: its other cells fail with that reason."""
 
+OPEN_S_MAX = 600.0
+"""A worker that has not started its engine by then hangs: the slowest, Spark's cluster, gives up
+after 300 s for each of its processes."""
 STATEMENT_S_MAX = 0.5
 """An interrupted run waits so long for a statement that cannot be ended, where it leaves nothing
 behind."""
@@ -106,7 +109,14 @@ class VariantWorker:
         )
         try:
             with naming(self.variant):
-                opened = self._worker.ask(request)
+                opened = self._worker.ask(request, untimed_s=OPEN_S_MAX)
+        except TimeLimitError as error:
+            raise EngineError(
+                f"the worker of {self.variant.name} hangs: its engine did not start within"
+                f" {OPEN_S_MAX:g} s",
+                hint=f"its last output: {self._worker.last_words()}; see whether its folder's disk"
+                f" and its programs answer: {self._scratch}",
+            ) from error
         except EngineError as error:
             raise self._named(error) from error
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
