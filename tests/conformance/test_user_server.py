@@ -262,3 +262,54 @@ def test_an_owner_that_is_no_name_of_a_run_reaches_no_statement(
     with pytest.raises(RecordError, match="invalid name of a run"):
         connect(owner=owner).start()
     assert server.fingerprint() == before
+
+
+OTHERWISE = {
+    "TimeZone": "Asia/Tokyo", "DateStyle": "German", "IntervalStyle": "iso_8601",
+    "extra_float_digits": "-9", "bytea_output": "escape", "standard_conforming_strings": "off",
+    "default_transaction_isolation": "serializable", "statement_timeout": "50ms",
+    "lock_timeout": "1ms", "lc_numeric": "C.UTF-8", "array_nulls": "off",
+    "transform_null_equals": "on", "default_transaction_deferrable": "on", "search_path": "nowhere",
+}  # fmt: skip
+"""What a role may have, by which the answers below would be others."""
+ANSWERS = (
+    "SELECT CAST(TIMESTAMPTZ '2023-09-20 23:30:00+00' AS date)::text",
+    "SELECT DATE '2023-09-02'::text",
+    "SELECT (INTERVAL '1 day 2 hours')::text",
+    "SELECT CAST(0.1234567890123 AS float8)::text",
+    r"SELECT CAST('\x41ff' AS bytea)::text",
+    r"SELECT length('a\n')",
+    "SELECT CAST('{NULL}' AS text[]) IS DISTINCT FROM ARRAY['NULL']",
+    "SELECT count(*) FROM (SELECT 1 AS x WHERE NULL = NULL) AS t",
+    "SELECT count(*) FROM generate_series(1, 2000000)",
+)
+
+
+@pytest.mark.parametrize("stands", [False, True])
+def test_what_a_role_has_otherwise_changes_no_answer(
+    server: UserServer, connect: Connect, monkeypatch: pytest.MonkeyPatch, stands: bool
+) -> None:
+    def answers() -> tuple[list[object], dict[str, str]]:
+        engine = connect()
+        engine.as_it_stands, engine.users_text = stands, True
+        engine.start()
+        try:
+            return [engine.fetch(one) for one in ANSWERS], dict(engine.terms())
+        finally:
+            engine.remove()
+
+    plain, before = answers()
+    assert plain[0] == [("2023-09-20",)]
+    with server.owner() as owner:
+        for name, value in OTHERWISE.items():
+            owner.execute(f"ALTER ROLE alice SET {name} TO '{value}'")
+    monkeypatch.setenv("PGTZ", "America/St_Johns")
+    monkeypatch.setenv("PGDATESTYLE", "SQL")
+    try:
+        otherwise, terms = answers()
+    finally:
+        with server.owner() as owner:
+            owner.execute("ALTER ROLE alice RESET ALL")
+    assert otherwise == plain
+    assert (terms["timezone"], terms["isolation"]) == ("UTC", "read committed")
+    assert terms == before
