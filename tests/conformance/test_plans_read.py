@@ -4,7 +4,8 @@ else two plans could not be compared."""
 from collections.abc import Iterator
 
 import pytest
-from engine_kinds import with_spark
+from engine_kinds import MakeEngine, with_spark
+from samples import rows, said, stream, table
 
 from loadstone.analysis.plans.operators import QUADRATIC, read
 from loadstone.engines.base import Engine
@@ -58,8 +59,8 @@ def filled(request: pytest.FixtureRequest, resting: dict[str, Engine]) -> Iterat
     for statement in TABLES:
         engine.run(statement)
     yield engine
-    for table in ("l", "r"):
-        engine.drop(table)
+    for name in ("l", "r"):
+        engine.drop(name)
 
 
 def test_every_line_of_a_plan_is_known(filled: Engine) -> None:
@@ -85,3 +86,35 @@ def test_operators_have_their_names(filled: Engine) -> None:
 def test_an_estimate_is_of_its_own_operator(filled: Engine) -> None:
     expected = read(filled.name, filled.explain(WHOLE)).rows_expected
     assert expected in (None, 1), "its answer has one row"
+
+
+PROGRAMS = {
+    "range of a is t range of b is s retrieve (x = count(a.unique1 where a.unique1 = b.big))": {
+        "hash join",
+        "nested loop",
+        "merge join",
+    },
+    "range of a is t retrieve (a.string, x = sum(a.unique1 by a.string))": {
+        "hash table",
+        "sorted rows",
+    },
+    "range of a is t retrieve unique (a.string)": {"hash table", "sorted rows"},
+    "range of a is t retrieve (x = max(a.unique1))": {"aggregate without groups"},
+    "range of a is t retrieve into made (a.all) where a.unique1 = 3": {"full scan"},
+    "range of a is t delete a where a.unique1 = 3": {"full scan"},
+    "range of a is t replace a (big = 1) where a.unique1 < 3": {"full scan"},
+}
+"""QUEL -> the operators of which lode's plan has one."""
+
+
+@pytest.mark.parametrize("joins", ["hash", "merge", "nested-loops", "substitution"])
+def test_every_line_of_a_plan_of_lode_is_known(make: MakeEngine, joins: str) -> None:
+    engine = make("lode", join=joins)
+    engine.start()
+    for name in ("t", "s"):
+        engine.load(table(name), stream(rows()))
+    for program, kinds in PROGRAMS.items():
+        plan = engine.explain(said(engine, program))
+        found = read("lode", plan)
+        assert found.unread == "", f"{program}\n{plan}"
+        assert found.kinds & {*kinds, "tuple substitution"}, f"{program}\n{plan}"

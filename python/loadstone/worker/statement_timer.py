@@ -69,7 +69,8 @@ class StatementTimer(Timer):
         """The engine's plan of these texts; with a limit empty where it has none to give: the
         statement failed, and is shown all the same."""
         try:
-            return "\n".join(map(self.engine.explain, texts))
+            # An empty line between them: else one would seem to be a part of another.
+            return "\n\n".join(map(self.engine.explain, texts))
         except EngineError:
             if not block.limit_ns:
                 raise

@@ -2,14 +2,15 @@
 ended at a limit. A plan does not depend on what else the machine did.
 
 It says in what the plans differ, and not that this takes the time: so it is `unexplained`, and its
-row's line only where no other rule answers. Silent where a row's medians are near each other, where
-a plan was not fully read, and on what an engine does not write into its plans.
+row's line only where no other rule answers. Silent where it is not certain that the slowest takes
+longer than the fastest, where a plan was not fully read, and on what an engine does not write into
+its plans.
 
 False where an engine executes another plan than the one it shows.
 """
 
 from collections.abc import Iterator, Mapping
-from math import log
+from math import inf, log
 from statistics import median
 
 from loadstone.analysis.cell_summary import CellSummary
@@ -17,7 +18,6 @@ from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, terms_of
 from loadstone.analysis.plans.difference import topics_apart
 from loadstone.analysis.plans.operators import ReadPlan, read
-from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row
 from loadstone.plan.role import Role
 from loadstone.plan.variant import engine_of
@@ -44,14 +44,15 @@ def _of(seen: Evidence, row: Row) -> Finding | None:
     if len(plans) < 2 or any(plan.unread for plan in plans.values()):
         return None
     slow, fast = max(plans, key=_typical_ns), min(plans, key=_typical_ns)
-    ratio = _typical_ns(slow) / max(_typical_ns(fast), 1.0)
+    ratio = _least_ns(slow) / max(_most_ns(fast), 1.0)
     labels = seen.whole.labels
     slowest_first = sorted(plans, key=_typical_ns, reverse=True)
     named = {labels[figure.cell.variant]: plans[figure] for figure in slowest_first}
     apart = [_words(topic, ways) for topic, ways in topics_apart(named).items()]
-    if ratio <= NEAR or not apart:
+    if ratio <= 1 or not apart:
         return None
     words = ". ".join(apart)
+    names = [labels[figure.cell.variant] for figure in (slow, fast)]
     return Finding(
         rule=RULE,
         kind="plans",
@@ -62,7 +63,8 @@ def _of(seen: Evidence, row: Row) -> Finding | None:
         variant=slow.cell.variant,
         against=fast.cell.variant,
         brief=words,
-        sentence=f"No time of this row may be compared; its plans differ. {words}.",
+        sentence=f"{names[0]} takes longer than {names[1]}; by how much is not certain here, but"
+        f" plans do not depend on that, and differ. {words}.",
         numbers=(),
         cells=tuple(figure.cell.key for figure in plans),
         terms=terms_of(labels, plans),
@@ -91,6 +93,20 @@ def _typical_ns(figure: CellSummary) -> float:
     """The median, or the limit at which it was ended."""
     times_ns = [sample.elapsed_ns for sample in figure.samples]
     return float(median(times_ns)) if times_ns else float(figure.longer_than_ns or 0)
+
+
+def _least_ns(figure: CellSummary) -> float:
+    """The lower end of its interval; of few samples the least."""
+    if figure.elapsed_ns is not None and figure.elapsed_ns.low is not None:
+        return figure.elapsed_ns.low
+    times_ns = [sample.elapsed_ns for sample in figure.samples]
+    return float(min(times_ns, default=figure.longer_than_ns or 0))
+
+
+def _most_ns(figure: CellSummary) -> float:
+    if figure.elapsed_ns is not None and figure.elapsed_ns.high is not None:
+        return figure.elapsed_ns.high
+    return float(max((sample.elapsed_ns for sample in figure.samples), default=inf))
 
 
 def _plan(seen: Evidence, figure: CellSummary) -> ReadPlan | None:
