@@ -3,6 +3,7 @@
 import dataclasses
 import io
 
+import pytest
 from report_fixture import make_run
 from rich.console import Console
 
@@ -16,7 +17,7 @@ from loadstone.analysis.user_points import (
 )
 from loadstone.record.model import Run
 from loadstone.record.users import UsersPoint
-from loadstone.report.terminal_users import concurrent_users
+from loadstone.report.terminal_users import LEFT_OUT, concurrent_users
 from loadstone.text.numbers import digits
 
 POINT = UsersPoint(
@@ -175,3 +176,21 @@ def test_the_name_of_an_operation_is_whole_on_a_terminal_of_80_columns():
     lines = shown(run_of(*long), width=80).splitlines()
     assert [line.strip() for line in lines].count(name) == 2
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 100, 200])
+def test_no_figure_is_cut_however_narrow_the_screen(width: int) -> None:
+    busy = dataclasses.replace(
+        CLOSED, completed=490_920, client_cpu_ns=1_500_000_000, variant="sqlite?cache=64MiB"
+    )
+    queued = dataclasses.replace(
+        busy, model="open", rate_per_s=345_600.0, late=123_456, skipped=234_567, lag_ns=POINT.lag_ns
+    )
+    run = run_of(busy, dataclasses.replace(busy, users=1, variant="duckdb"), queued)
+    text = shown(run, width)
+    for table in users_tables(run):
+        for heading, figure in as_dict(table).items():
+            if heading in ("variant", "operation") or heading.endswith(LEFT_OUT):
+                continue
+            assert {*figure.split()} <= {*text.split()}, (heading, text)
+    assert all(len(line) <= width for line in text.splitlines())

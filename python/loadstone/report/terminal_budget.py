@@ -9,6 +9,7 @@ from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews, shown_first
 from loadstone.analysis.summary import Summary
 from loadstone.report.budget_words import overview_rows, quality_line
+from loadstone.report.figures_table import FiguresTable
 from loadstone.report.screen import folded
 from loadstone.text.numbers import plural, scaled
 
@@ -22,7 +23,7 @@ def time_budgets(whole: Summary) -> Iterable[Text | Table]:
     shown = shown_first(overviews(found))
     if shown is None:
         return
-    table = Table(
+    table = FiguresTable(
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),

@@ -28,6 +28,7 @@ from loadstone.plan.written_choices import as_command
 from loadstone.record.model import CellResult, Run
 from loadstone.report.break_even_words import crossing_words, paper_line
 from loadstone.report.enhancement_words import winner_lines
+from loadstone.report.figures_table import FiguresTable
 from loadstone.report.legible import legible_run
 from loadstone.report.reproduce import tables
 from loadstone.report.screen import COLUMNS_MAX, folded, lines_left, one_line
@@ -150,7 +151,7 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
 
 def _map(found: StudyMap, rows: int, at: str) -> Table:
     """Operations x switches: what matters first."""
-    table = Table(
+    table = FiguresTable(
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),

@@ -25,6 +25,7 @@ from loadstone.errors import is_of_full_disk
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
+from loadstone.report.figures_table import FiguresTable
 from loadstone.report.findings_words import brief_lines, chapters_lines
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
@@ -159,7 +160,7 @@ def _clauses(judged: Verdict) -> Text:
 
 def _groups(whole: Summary, view: View) -> Table:
     """For each group of operations and each variant, the median of its ratios to the row's best."""
-    table = Table(
+    table = FiguresTable(
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from loadstone.analysis.user_points import UsersRow, UsersTable, users_tables
 from loadstone.record.model import Run
+from loadstone.report.figures_table import FiguresTable
 from loadstone.report.screen import one_line
 from loadstone.text.numbers import number, plural
 from loadstone.text.reasons import kind_of, together
@@ -65,10 +66,9 @@ def _table(table: UsersTable, rows: Sequence[UsersRow]) -> Table:
         for place, name in enumerate(table.headings)
         if place >= table.names and not name.endswith(LEFT_OUT)
     ]
-    shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    shown = FiguresTable(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     widest = max(len(row.point.variant) for row in rows)
-    name_width = min(widest, VARIANT_CHARACTERS)
-    shown.add_column(overflow="fold", min_width=name_width)
+    shown.add_column(overflow="fold", min_width=min(widest, VARIANT_CHARACTERS))
     for place in figures:
         width = max(len(row.texts[place]) for row in rows)
         shown.add_column(table.headings[place], justify="right", min_width=width)

@@ -13,6 +13,7 @@ from loadstone.analysis.compare.compare import NO_REGRESSION, UNDECIDED_YET, Com
 from loadstone.analysis.compare.terms import EQUAL, Entry, shown
 from loadstone.diagnostics import console
 from loadstone.report.comparison import wording
+from loadstone.report.figures_table import FiguresTable
 from loadstone.report.screen import one_line
 
 STYLES = {SLOWER: "red", FASTER: "green", UNDECIDED: "yellow"}
@@ -55,10 +56,10 @@ def _parts(comparison: Comparison) -> Iterable[RenderableType]:
 
 
 def _pairs(matched: Matched) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = FiguresTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in wording.HEADINGS:
         right = heading in ("tuples", "A", "B", "B / A of pairs")
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+        table.add_column(heading, justify="right" if right else "left")
     for pair in matched.pairs:
         *figures, verdict = wording.cells(pair)
         table.add_row(
