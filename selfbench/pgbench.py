@@ -65,7 +65,7 @@ class Sides:
     def ours(self, name: str, mode: str, clients: int) -> Rate:
         """Users in Rust."""
         reported = pgbench.script_of(pgbench.BUILT_IN[name], name)
-        draws = reported.draws(1983, name, 1, name)
+        draws = reported.draws(1983, name, 1)
         (first,) = filled(reported.text, "postgres", draws, 1, name)
         asked = script.split(first, "postgres", name), 1 if name == "select-only" else None
         marked_text, markers = marked(reported.text, "postgres", draws)

@@ -11,7 +11,7 @@ from loadstone.plan.workload import DrawnText, Workload, workload_fields
 from loadstone.protocol.parts import Loop, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.worker.drawing import DrawnRequests, drawn_requests
-from loadstone.workload import script, sql_for_engine
+from loadstone.workload import pgbench, script, sql_for_engine
 from loadstone.workload.parameters import Parameter, draws_of, filled
 from loadstone.workload.reading import read_workload
 
@@ -92,7 +92,7 @@ def test_users_ask_the_known_requests_once_and_then_numbers_of_their_own() -> No
     from loadstone._core import answer_of_rows
 
     known = [Request("known", *answer_of_rows([(1,)]))]
-    figures = Users(engine, lambda _: None, ManualClock()).work(loop(), known, drawn)
+    figures = Users(engine, lambda *_: None, ManualClock()).work(loop(), known, drawn)
     assert figures.status == "ok"
     checked, rest = heard[:2], heard[2:]
     assert checked == ["known", "known"]
@@ -103,6 +103,23 @@ def test_users_ask_the_known_requests_once_and_then_numbers_of_their_own() -> No
     assert figures.compared == 1 + asked_again
     assert 1 <= asked_again < figures.completed
     assert sum(interval[0] for interval in figures.intervals) == figures.completed
+
+
+def test_values_within_quotes_are_drawn_and_are_no_parameters() -> None:
+    read = pgbench.script_of("\\set n random(-3, -3)\nSELECT 'a:n', :n;", "w")
+    each = DrawnText(read.text, read.draws(1, "s", 1))
+
+    def found(*, prepared: bool) -> DrawnRequests | None:
+        return drawn_requests(
+            loop(each), SqlText("postgres", (), (), 10, ()), "postgres",
+            lambda text: script.for_engine(text, "postgres", "postgres", {}, (), ""),
+            prepared=prepared,
+        )  # fmt: skip
+
+    drawn = found(prepared=False)
+    assert drawn is not None and drawn.of(40).text == "SELECT 'a-3', (-3)"
+    with pytest.raises(UnsupportedError, match="within quotes"):
+        found(prepared=True)
 
 
 def test_an_answer_that_is_another_alone_fails_the_loop() -> None:
@@ -121,7 +138,7 @@ def test_an_answer_that_is_another_alone_fails_the_loop() -> None:
     known = [Request("known", *answer_of_rows([(1,)]))]
     engine = Forgetful()
     engine.enough = 100
-    figures = Users(engine, lambda _: None, ManualClock()).work(loop(), known, drawn)
+    figures = Users(engine, lambda *_: None, ManualClock()).work(loop(), known, drawn)
     assert figures.status == "failed"
     assert figures.reason.startswith("wrong answer: 1 tuple beside other users, 0 alone: SELECT a")
 

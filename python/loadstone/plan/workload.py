@@ -97,23 +97,25 @@ Value = int | float | str | bool
 VALUES_MAX = 100_000
 """Of which one is drawn: they stand in the plan."""
 UNIFORM, ZIPF, SEQUENCE, LISTED = "uniform", "zipf", "sequence", "list"
-PATTERN, PROGRAM = "pattern", "program"
+PATTERN, PROGRAM, WITHIN = "pattern", "program", "within"
+WORDS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
     """The way in which the value of `:name` is drawn: `numbers` are the bounds, or the first and
     the step; `values` those of which one is drawn; `words` an expression of pgbench's, compiled, or
-    a text in which each # stands for a random digit.
+    a text in which each # stands for a random digit. A draw `within` quotes writes the value of the
+    draw at the place in `numbers`.
     With `start`, which follows from the workload's seed, a request's number says its value."""
 
     name: Name
-    kind: Annotated[str, OneOf((UNIFORM, ZIPF, SEQUENCE, LISTED, PATTERN, PROGRAM))]
+    kind: Annotated[str, OneOf((UNIFORM, ZIPF, SEQUENCE, LISTED, PATTERN, PROGRAM, WITHIN))]
     start: Annotated[int, Within(0, 2**64 - 1)] = 0
     numbers: Annotated[tuple[Bigint, ...], Most(2)] = ()
     exponent: Annotated[float, Within(0, 20)] = 1.0
     values: Annotated[tuple[Value, ...], Most(VALUES_MAX)] = ()
-    words: Annotated[tuple[Annotated[str, Most(4_000)], ...], Most(10_000)] = ()
+    words: Annotated[tuple[Annotated[str, Most(4_000)], ...], Most(WORDS_MAX)] = ()
 
 
 WEIGHT_MAX = 2**53

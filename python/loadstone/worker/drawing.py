@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from loadstone._core import Drawing
 from loadstone.errors import UnsupportedError
-from loadstone.plan.workload import LISTED, Draw, DrawnText
+from loadstone.plan.workload import LISTED, WITHIN, Draw, DrawnText
 from loadstone.protocol.parts import Loop, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.workload.parameters import filled, given, literal, marked
@@ -38,12 +38,22 @@ class DrawnRequests:
 
 
 def drawn_requests(
-    loop: Loop, sql: SqlText, dialect: str, translate: Callable[[str], Statement]
+    loop: Loop,
+    sql: SqlText,
+    dialect: str,
+    translate: Callable[[str], Statement],
+    *,
+    prepared: bool = False,
 ) -> DrawnRequests | None:
     """The requests that users draw, in this engine's dialect; None: they go round the variations.
-    Raises `UnsupportedError`."""
+    `prepared`: the values are sent beside the texts. Raises `UnsupportedError`."""
     if not loop.drawn:
         return None
+    if prepared and any(draw.kind == WITHIN for drawn in loop.drawn for draw in drawn.draws):
+        raise UnsupportedError(
+            "a value within quotes is no parameter of a prepared statement",
+            hint="join texts by ||, or use statement=text",
+        )
     shapes, gives_rows = [], []
     for drawn in loop.drawn:
         text, markers = marked(drawn.text, sql.written_in, drawn.draws)

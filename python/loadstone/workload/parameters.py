@@ -3,7 +3,7 @@
 Values are drawn from a seed: those of the variations when a run is planned, so that the same
 workload always has the same texts, and those of concurrent users for each request, whose number
 follows those of the variations. Each is written into the text as a literal of its dialect, in place
-of the token `:name` and of no other: not within a text or a comment.
+of the token `:name` and of no other: not within a text or a comment (but see `pgbench.py`).
 """
 
 import hashlib
@@ -23,9 +23,11 @@ from loadstone.errors import InputError
 from loadstone.plan.workload import (
     LISTED,
     PATTERN,
+    PROGRAM,
     SEQUENCE,
     UNIFORM,
     VALUES_MAX,
+    WITHIN,
     ZIPF,
     Draw,
     Value,
@@ -45,6 +47,7 @@ RANKS_MAX = 1_000_000
 FILE_BYTES_MAX = 1 << 24
 _GAMMA, _MASK = 0x9E37_79B9_7F4A_7C15, 2**64 - 1
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+_WITHIN = re.compile(r"(?<!:):([^\W\d]\w*)")
 _MARKER = 6_180_339_887_000_000
 """Of a text's own literals, the first number: as large as none that a user writes."""
 
@@ -117,11 +120,17 @@ def filled(
 ) -> tuple[str, ...]:
     """The texts of a statement's variations, with the values that are drawn for each."""
     places = _places(text, dialect, [draw.name for draw in draws], where)
+    kinds = {draw.name: draw.kind for draw in draws}
     drawn = values_of(draws, variations, where) if draws else [{}] * variations
-    return tuple(_filled(text, dialect, places, values) for values in drawn)
+    return tuple(
+        _filled(text, places, {
+            name: _written(value, kinds[name], dialect) for name, value in values.items()
+        })
+        for values in drawn
+    )  # fmt: skip
 
 
-def values_of(draws: Sequence[Draw], count: int, where: str) -> list[dict[str, Value]]:
+def values_of(draws: Sequence[Draw], count: int, where: str) -> list[dict[str, Value | None]]:
     """The values of the first requests, by name; of two draws of one name the later. Raises
     `InputError`."""
     try:
@@ -141,14 +150,20 @@ def marked(text: str, dialect: str, draws: Sequence[Draw]) -> tuple[str, dict[st
     """A text with a literal of its own in place of each `:name`, and which draw each stands for: it
     can be translated, and taken apart at them."""
     found: dict[str, int] = {}
-    markers: dict[str, Value] = {}
+    markers: dict[str, str] = {}
     for place, draw in enumerate(draws):
         texts = draw.kind == PATTERN or any(isinstance(value, str) for value in draw.values)
         number = _MARKER + place
-        markers[draw.name] = f"loadstone {number}" if texts else number
-        found[literal(markers[draw.name], dialect)] = place
+        marker: Value = f"loadstone {number}" if texts else number
+        markers[draw.name] = _written(marker, draw.kind, dialect)
+        found[markers[draw.name]] = place
     places = _places(text, dialect, [*markers], "a text")
-    return _filled(text, dialect, places, markers), found
+    return _filled(text, places, markers), found
+
+
+def within(name: str) -> str:
+    """The name of the draw that writes the value of another within quotes."""
+    return f"'{name}'"
 
 
 def named_in(text: str, dialect: str, draws: Collection[Draw], where: str) -> frozenset[str]:
@@ -225,7 +240,7 @@ def _places(
         tokens = sqlglot.tokenize(text, read=None if is_quel(dialect) else dialect or None)
     except SqlglotError as error:
         raise InputError(f"{where} cannot be read: {str(error)[:200]}") from error
-    return list(_marked(tokens, names))
+    return sorted([*_marked(tokens, names), *_quoted(text, tokens, names)])
 
 
 def _marked(tokens: list[Token], names: Collection[str]) -> Iterator[tuple[int, int, str]]:
@@ -235,14 +250,32 @@ def _marked(tokens: list[Token], names: Collection[str]) -> Iterator[tuple[int, 
             yield colon.start, name.end + 1, name.text
 
 
-def _filled(
-    text: str, dialect: str, places: list[tuple[int, int, str]], values: Mapping[str, Value]
-) -> str:
+def _quoted(
+    text: str, tokens: list[Token], names: Collection[str]
+) -> Iterator[tuple[int, int, str]]:
+    """Within quotes, the names that have a draw for it."""
+    for token in tokens:
+        for found in _WITHIN.finditer(text[token.start : token.end + 1]):
+            if within(found[1]) in names:
+                yield token.start + found.start(), token.start + found.end(), within(found[1])
+
+
+def _filled(text: str, places: list[tuple[int, int, str]], texts: Mapping[str, str]) -> str:
     parts, at = [], 0
     for begin, end, name in places:
-        parts += [text[at:begin], literal(values[name], dialect)]
+        parts += [text[at:begin], texts[name]]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def _written(value: Value | None, kind: str, dialect: str) -> str:
+    """A drawn value as a text has it; of a script of pgbench's as pgbench writes it."""
+    if value is None:
+        return "NULL"
+    if kind not in (PROGRAM, WITHIN):
+        return literal(value, dialect)
+    written = f"{value:.15g}" if isinstance(value, float) else str(value).lower()
+    return f"({written})" if written.startswith("-") and kind == PROGRAM else written
 
 
 def literal(value: Value, dialect: str) -> str:

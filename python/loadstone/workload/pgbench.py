@@ -3,59 +3,107 @@ r"""Scripts of pgbench, as far as they are read: `\set` lines, and statements.
     \set aid random(1, 100000 * :scale)
     SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 
-As pgbench does, concurrent users draw anew for each transaction, behind the first ones, which are
-drawn when a run is planned. All come from the workload's seed: the distributions are pgbench's
-(PostgreSQL's manual, pgbench, "Random Functions"), the numbers are ours. What is not read is
-refused by its name, never left out.
+A script is taken apart as pgbench does: a backslash outside of texts, names and comments begins a
+command, which its line ends, also behind a statement; all else is SQL. `:NAME` stands for a value
+everywhere, within quotes, too. As pgbench does, concurrent users draw anew for each transaction,
+behind the first ones, which are drawn when a run is planned. All come from the workload's seed: the
+distributions are pgbench's (PostgreSQL's manual, pgbench, "Random Functions"), the numbers are
+ours. What is not read is refused by its name and line, never left out.
 """
 
-import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.errors import InputError
-from loadstone.plan.workload import PROGRAM, Draw
-from loadstone.workload.parameters import start_of, values_of
+from loadstone.plan.workload import PROGRAM, WITHIN, WORDS_MAX, Draw
+from loadstone.workload.parameters import start_of, values_of, within
+from loadstone.workload.pgbench_expression import DEFAULT_SEED, NAME, SPACE, words_of
 
 WEIGHT_MAX = 1_000_000
-_SET = re.compile(r"\\set\s+([A-Za-z_][A-Za-z0-9_]*)\s+(.+)", re.DOTALL)
-_VARIABLE = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)")
-_OUTSIDE = re.compile(
-    r"""[eE]'(?:[^'\\]|\\.)*' | '[^']*' | "[^"]*" | --[^\n]* | /\*.*?\*/
-    | (?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?P=tag) | (?P<command>\\(?:\w+|.?))""",
+_SET = re.compile(rf"\\set{SPACE}+({NAME}){SPACE}+(.+)", re.DOTALL | re.IGNORECASE)
+_LINE = re.compile(r"(?:\\\r?\n|[^\n])*")
+"""A command up to the end of its line, which a backslash moves to the next."""
+_VARIABLE = re.compile(rf"(?<!:):({NAME})")
+_TOKEN = re.compile(
+    rf"""(?P<space>[ \t\r\n\f\v]+ | --[^\r\n]*)
+    | (?P<quoted>[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "[^"]*"
+        | \$(?P<tag>(?:{NAME})?)\$.*?\$(?P=tag)\$)
+    | (?P<comment>/\*) | (?P<command>\\) | (?P<unclosed>[eE]?['"])
+    | (?P<variable>:(?P<name>{NAME}) | :+) | {NAME}(?:\$|[0-9])* | .""",
     re.DOTALL | re.VERBOSE,
 )
-"""Texts, names and comments, in which a backslash means nothing to pgbench; else the command that
-it begins."""
-_COMMANDS = r"of pgbench's own commands only \set NAME EXPRESSION is, on a line of its own"
-_PREFIX = "variable_"
-"""Before the name of a variable in an expression, so that none is a word of Python's."""
+_COMMANDS = r"of pgbench's own commands only \set NAME EXPRESSION is read"
+_BRANCHES = (
+    'write each branch as a script of its own, and weight them: pgbench = ["FILE@N", …], or'
+    " mix = { NAME = N, … }"
+)
+_HINTS: Mapping[str, str] = {
+    **dict.fromkeys((r"\if", r"\elif", r"\else", r"\endif"), _BRANCHES),
+    r"\sleep": "leave it out, and let an open loop pace the requests: --rate",
+    r"\;": "write each statement on its own, with BEGIN and END around them",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    r"""A `\set` line: the variable, and its expression in words."""
+
+    name: str
+    words: tuple[str, ...]
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
     """The settings of a script, in its order, and the text of its statements."""
 
-    sets: tuple[tuple[str, ast.expr], ...]
+    sets: tuple[Setting, ...]
     text: str
+    named: Mapping[str, str]
+    """The names in the text, each with its place; without one where it stands within quotes, where
+    pgbench leaves it as it is if nothing sets it."""
+    quoted: frozenset[str]
+    """Those that stand within quotes."""
 
-    def draws(self, seed: int, statement: str, scale: int, where: str) -> tuple[Draw, ...]:
+    def draws(self, seed: int, statement: str, scale: int) -> tuple[Draw, ...]:
         """The way in which its variables get their values. Raises `InputError`, also where they
         have none."""
+        own_seed = start_of(seed, statement, DEFAULT_SEED) - 2**63
         found = [Draw("scale", PROGRAM, words=(str(scale),))]
-        known = {"scale": 0}
-        for place, (name, expression) in enumerate(self.sets):
-            start = start_of(seed, statement, f"{place} {name}")
-            stated = f"{where}: \\set {name}"
-            try:
-                words = tuple(_words(expression, known, stated))
-            except RecursionError as error:
-                raise InputError(f"{stated} has too many parts", hint=_HINT) from error
-            found.append(Draw(name, PROGRAM, start, words=words))
-            known[name] = len(found) - 1
-            values_of(found, 1, stated)
-        return tuple(found)
+        if DEFAULT_SEED in self.named or any(f":{DEFAULT_SEED}" in one.words for one in self.sets):
+            found.append(Draw(DEFAULT_SEED, PROGRAM, words=(str(own_seed),)))
+        known = {one.name: place for place, one in enumerate(found)}
+        for place, one in enumerate(self.sets):
+            words = tuple(_placed(word, known, one.where) for word in one.words)
+            if len(words) > WORDS_MAX:
+                raise InputError(f"{one.where} has more than {WORDS_MAX:,} parts")
+            start = start_of(seed, statement, f"{place} {one.name}")
+            found.append(Draw(one.name, PROGRAM, start, words=words))
+            known[one.name] = len(found) - 1
+            values_of(found, 1, one.where)
+        for name, stands in self.named.items():
+            if stands and name not in known:
+                raise _unset(name, stands)
+        quoted = sorted({*known} & self.quoted)
+        return (*found, *(Draw(within(one), WITHIN, numbers=(known[one],)) for one in quoted))
+
+
+def _placed(word: str, known: Mapping[str, int], where: str) -> str:
+    """A word whose variable is known by its place."""
+    if not word.startswith(":"):
+        return word
+    if word[1:] not in known:
+        raise _unset(word[1:], where)
+    return f":{known[word[1:]]}"
+
+
+def _unset(name: str, where: str) -> InputError:
+    return InputError(
+        f"{where} names :{name[:60]}, which nothing sets",
+        hint=rf"what pgbench gets by -D or knows by itself, as :client_id, the script says here:"
+        rf" begin it with \set {name[:60]} VALUE",
+    )
 
 
 _OF_ACCOUNT = "UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid"
@@ -101,114 +149,102 @@ def weighted(name: str, where: str) -> tuple[str, int]:
 
 def script_of(text: str, where: str) -> Script:
     """Read a script. Raises `InputError`."""
-    sets: list[tuple[str, ast.expr]] = []
-    rest: list[str] = []
-    for line in _lines(text):
-        if not line.lstrip().startswith("\\"):
-            rest.append(line)
-            continue
-        stated = _SET.fullmatch(line.strip())
+    found = _Parts(text.removeprefix("\ufeff"), where)
+    found.read()
+    if not found.statements.strip(" \t\r\n;"):
+        raise InputError(f"{where} has no statement", hint="write SELECT, INSERT, UPDATE or DELETE")
+    return Script(tuple(found.sets), found.statements.strip(), found.named, frozenset(found.quoted))
+
+
+class _Parts:
+    """A script taken apart, one token after another."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self.sets: list[Setting] = []
+        self.statements = ""
+        self.named: dict[str, str] = {}
+        """The names in statements, and where the first of each stands."""
+        self.quoted: set[str] = set()
+        self._text = text
+        self._where = where
+        self._at = 0
+        self._is_open = False
+        """Whether a statement has begun that no semicolon has ended."""
+        self._parentheses = 0
+
+    def read(self) -> None:
+        """All of it. Raises `InputError`."""
+        while self._at < len(self._text):
+            token = next(_TOKEN.finditer(self._text, self._at))  # any letter is one
+            if token.lastgroup == "command":
+                self._command()
+                continue
+            end = self._end(token)
+            if self._is_open or token.lastgroup != "space":
+                self._add(self._text[self._at : end])
+            if token.lastgroup not in ("space", "comment"):
+                self._is_open = token[0] != ";"
+            self._at = end
+
+    def _add(self, text: str) -> None:
+        begins = not self._is_open and self.statements and text != ";"
+        self.statements += f"\n{text}" if begins else text
+
+    def _here(self) -> str:
+        return f"{self._where}, line {self._text.count(chr(10), 0, self._at) + 1}"
+
+    def _end(self, token: re.Match[str]) -> int:
+        """The end of a part of a statement; the variables in it are noted."""
+        kind, text = token.lastgroup, token[0]
+        if kind == "unclosed":
+            raise InputError(f"{self._here()}: {text} begins a text without an end")
+        if kind == "comment":
+            return self._behind_comment()
+        self._parentheses = max(0, self._parentheses + (text == "(") - (text == ")"))
+        if text == ";" and self._parentheses:
+            raise InputError(f"{self._here()}: a ; stands within parentheses")
+        if kind == "variable" and token["name"]:
+            self.named.setdefault(token["name"], self._here())
+        if kind == "quoted":
+            for variable in _VARIABLE.finditer(text):
+                self.named.setdefault(variable[1], "")
+                self.quoted.add(variable[1])
+        return token.end()
+
+    def _behind_comment(self) -> int:
+        """The end of a comment, which may have others within it."""
+        depth = 0
+        for mark in re.compile(r"/\*|\*/").finditer(self._text, self._at):
+            depth += 1 if mark[0] == "/*" else -1
+            if not depth:
+                return mark.end()
+        raise InputError(f"{self._here()}: /* begins a comment without an end")
+
+    def _command(self) -> None:
+        """A command, which ends the statement before it."""
+        if self._is_open:
+            self.statements += "\n;"
+        self._is_open = False
+        self._parentheses = 0
+        line = next(_LINE.finditer(self._text, self._at))
+        stated = _SET.fullmatch(line[0].rstrip())
         if stated is None:
+            raise self._not_read(line[0])
+        where = f"{self._here()}: \\set {stated[1]}"
+        if stated[1] in self.named:
             raise InputError(
-                f"{where} has {line.split()[0][:30]}, which is not read",
-                hint=_COMMANDS,
+                f"{where} stands behind a statement that names it",
+                hint="set a value before its first statement, and a second value under another"
+                " name",
             )
-        if any(name == stated[1] for name, _ in sets) and any(one.strip() for one in rest):
-            raise InputError(
-                f"{where}: \\set {stated[1]} stands behind a statement, and sets it a second time",
-                hint="give the second value another name",
-            )
-        sets.append((stated[1], _expression(stated[2], f"{where}: \\set {stated[1]}")))
-    statement = "\n".join(rest).strip()
-    if (command := _command_within(statement)) is not None:
-        raise InputError(f"{where} has {command[:30]}, which is not read", hint=_COMMANDS)
-    return Script(tuple(sets), statement)
+        self.sets.append(Setting(stated[1], tuple(words_of(stated[2], where)), where))
+        self._at = line.end()
 
-
-def _command_within(text: str) -> str | None:
-    r"""The first command of pgbench's that stands behind a statement on its line, as `\gset` does:
-    a backslash that is not within a text, a name or a comment."""
-    return next((one["command"] for one in _OUTSIDE.finditer(text) if one["command"]), None)
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Lines without comments; one that ends in a backslash goes on in the next."""
-    kept = ""
-    for line in text.splitlines():
-        if line.lstrip().startswith("--"):
-            continue
-        if line.endswith("\\"):
-            kept += line[:-1] + " "
-            continue
-        yield kept + line
-        kept = ""
-    if kept.strip():
-        yield kept
-
-
-def _expression(text: str, where: str) -> ast.expr:
-    try:
-        tree = ast.parse(_VARIABLE.sub(rf"{_PREFIX}\1", text.strip()), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"{where} cannot be read: {text.strip()[:60]}", hint=_HINT) from error
-    return tree.body
-
-
-_HINT = (
-    "read are numbers, :variables, + - * / %, random, random_exponential, random_gaussian,"
-    " random_zipfian, abs, greatest, least, int, double, mod"
-)
-
-
-def _words(node: ast.expr, known: Mapping[str, int], where: str) -> Iterator[str]:
-    """An expression as the core's stack machine executes it: numbers, `:PLACE` of a value drawn
-    before, and `FUNCTION(COUNT` behind its arguments."""
-    match node:
-        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()) if _is_number(node):
-            yield _number(node, where)
-        case ast.Name(id=name) if name.removeprefix(_PREFIX) in known and name.startswith(_PREFIX):
-            yield f":{known[name.removeprefix(_PREFIX)]}"
-        case ast.Name(id=name) if name.startswith(_PREFIX):
-            raise InputError(f"{where} names :{name.removeprefix(_PREFIX)}, which nothing sets")
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
-            yield from _words(inner, known, where)
-            yield from ["negate(1"] if isinstance(sign, ast.USub) else []
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            yield from _words(left, known, where)
-            yield from _words(right, known, where)
-            yield f"{_OPERATORS[type(operator)]}(2"
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
-            if len(arguments) not in _FUNCTIONS[name]:
-                raise InputError(f"{where}: {name} with {len(arguments)} arguments is not read")
-            for one in arguments:
-                yield from _words(one, known, where)
-            yield f"{name}({len(arguments)}"
-        case _:
-            raise InputError(f"{where} has {ast.unparse(node)[:60]}, which is not read", hint=_HINT)
-
-
-def _number(node: ast.expr, where: str) -> str:
-    number = ast.literal_eval(node)
-    if isinstance(number, int) and not -(2**63) <= number < 2**63:
-        raise InputError(f"{where}: {number} is no bigint")
-    return repr(number)
-
-
-def _is_number(node: ast.expr) -> bool:
-    """Whether it is a number of pgbench's, with or without a sign."""
-    if isinstance(node, ast.UnaryOp):
-        if not isinstance(node.op, ast.USub | ast.UAdd):
-            return False
-        node = node.operand
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
-
-
-_OPERATORS: Mapping[type[ast.operator], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%",
-}  # fmt: skip
-_FUNCTIONS: Mapping[str, range] = {
-    "random": range(2, 3), "random_exponential": range(3, 4), "random_gaussian": range(3, 4),
-    "random_zipfian": range(3, 4), "abs": range(1, 2), "int": range(1, 2), "double": range(1, 2),
-    "mod": range(2, 3), "greatest": range(1, 100), "least": range(1, 100),
-}  # fmt: skip
-"""Their numbers of arguments; what they do, `crates/clients/src/statements/program.rs` says."""
+    def _not_read(self, line: str) -> InputError:
+        found = re.match(r"\\(?:\w+|.?)", line, re.DOTALL)
+        command = found[0].lower() if found else line
+        if command == r"\set":
+            shown = line.strip()[:60]
+            return InputError(f"{self._here()}: {shown} sets nothing", hint=_COMMANDS)
+        hint = _HINTS.get(command, _COMMANDS)
+        return InputError(f"{self._here()} has {command[:30]}, which is not read", hint=hint)

@@ -253,15 +253,14 @@ def _statement(
         written = _of_pgbench(stated, whole, folder, where)
         several = not isinstance(stated.pgbench, str) and len(stated.pgbench) > 1
         shapes = sql.of_each_shape(written.texts, written.dialect, where)
-        if several or any(sql.count(text, written.dialect) > 1 for text in shapes):
+        if several or any(_is_script(text, stated, written, where) for text in shapes):
             return _script(stated, whole, written, where)
     elif stated.quel:
         written = _of_quel(stated, whole, folder, where, asked, tables)
     else:
         written = _of_sql(stated, whole, folder, where, asked)
         (shape,) = sql.of_each_shape(written.texts[:1], written.dialect, where)
-        checked = stated.same or stated.grows
-        if sql.count(shape, written.dialect) > 1 or (checked and _changes(shape, written, where)):
+        if _is_script(shape, stated, written, where):
             return _script(stated, whole, written, where)
     if stated.volatile or stated.same or stated.grows:
         raise InputError(
@@ -277,9 +276,13 @@ def _statement(
     )  # fmt: skip
 
 
-def _changes(text: str, written: "_Written", where: str) -> bool:
-    """Whether a single statement changes a table: with what users must leave, it is a script."""
-    return bool(sql.changed_by(sql.parsed(text, written.dialect, where)))
+def _is_script(text: str, stated: StatementToml, written: "_Written", where: str) -> bool:
+    """Whether it has several statements; so has a single change beside what users must leave."""
+    if sql.count(text, written.dialect) > 1:
+        return True
+    return bool(stated.same or stated.grows) and bool(
+        sql.changed_by(sql.parsed(text, written.dialect, where))
+    )
 
 
 def _script(
@@ -375,7 +378,7 @@ def _of_pgbench(stated: StatementToml, whole: WorkloadToml, folder: Path, where:
         raise InputError(f"{where} names a script twice", hint="name each once, with its weight")
     filled_in, drawn = {}, []
     for name, (one, weight) in scripts.items():
-        draws = one.draws(whole.seed, stated.name, stated.scale, where)
+        draws = one.draws(whole.seed, stated.name, stated.scale)
         varies = len(scripts) > 1 or named_in(one.text, dialect, draws, where)
         variations = stated.variations if varies else 1
         filled_in[name] = filled(one.text, dialect, draws, variations, where)

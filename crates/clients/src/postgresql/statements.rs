@@ -110,6 +110,9 @@ fn value_of(literal: &str) -> Option<Cow<'_, str>> {
         let has_quotes = text.contains("''");
         return Some(if has_quotes { text.replace("''", "'").into() } else { text.into() });
     }
+    if literal == "NULL" {
+        return None;
+    }
     literal
         .chars()
         .all(|letter| letter.is_ascii_alphanumeric() || ".+-".contains(letter))

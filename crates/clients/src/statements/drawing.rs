@@ -27,6 +27,8 @@ pub enum Draw {
     Pattern { start: u64, text: String },
     /// An expression over the values that were drawn before.
     Program { start: u64, words: Vec<Word> },
+    /// A value that was drawn before, written without parentheses: within quotes.
+    Within { place: usize },
 }
 
 impl Draw {
@@ -73,6 +75,7 @@ impl Draw {
                 let place = (u128::from(bits(*start)) * u128::from(*count)) >> 64;
                 Value::Whole(place as i64)
             }
+            Self::Within { place } => before[*place],
             Self::Program { start, words } => {
                 // Of these bits each random number of the expression takes as many as it needs.
                 let mut own = SplitMix64::new(bits(*start));
@@ -128,6 +131,7 @@ impl Drawn {
                     let at = usize::try_from(place).expect("it is below their count");
                     literal.push_str(&listed[at]);
                 }
+                (_, Draw::Within { .. }) => literal.push_str(&value.plain()),
                 _ => write!(literal, "{value}").expect("memory takes any text"),
             }
         }

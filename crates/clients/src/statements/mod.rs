@@ -3,6 +3,7 @@
 //! engine in the same process has as many processors as there are.
 
 pub mod drawing;
+mod hashes;
 mod program;
 mod users;
 mod value;

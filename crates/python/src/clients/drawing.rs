@@ -30,7 +30,7 @@ impl Drawing {
     }
 }
 
-/// The values of a request's draws, a number each.
+/// The values of a request's draws.
 #[pyfunction]
 pub fn drawn_values(
     py: Python<'_>,
@@ -47,6 +47,10 @@ pub fn drawn_values(
             .zip(&draws)
             .map(|(value, draw)| match (draw.text(number), value) {
                 (Some(text), _) => Ok(text.into_pyobject(py)?.into_any().unbind()),
+                (None, Value::Null) => Ok(py.None()),
+                (None, Value::Bool(is_true)) => {
+                    Ok(is_true.into_pyobject(py)?.to_owned().into_any().unbind())
+                }
                 (None, Value::Whole(whole)) => Ok(whole.into_pyobject(py)?.into_any().unbind()),
                 (None, Value::Real(real)) => Ok(real.into_pyobject(py)?.into_any().unbind()),
             })
@@ -75,6 +79,9 @@ fn read(draws: Vec<Given>) -> PyResult<Vec<Draw>> {
             ("sequence", &[first, step]) => Draw::Sequence { first, step },
             ("place", &[count]) if count > 0 => Draw::Place { start, count: count as u64 },
             ("pattern", []) if words.len() == 1 => Draw::Pattern { start, text: words[0].clone() },
+            ("within", &[place]) if (0..found.len() as i64).contains(&place) => {
+                Draw::Within { place: place as usize }
+            }
             ("program", []) => {
                 Draw::program(start, &words, found.len()).map_err(|error| refused(&error))?
             }
