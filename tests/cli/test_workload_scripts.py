@@ -113,6 +113,39 @@ def test_a_transaction_is_asked_of_three_engines_and_by_users_and_set_back(desk:
 
 
 @pytest.mark.slow
+def test_the_harness_overhead_is_not_judged_by_what_it_leaves(desk: Desk) -> None:
+    bank(desk, TPCB)
+    ran = desk.run("run", "./bank", "--on", "sqlite", *MEASURED[:-1], "--users", "2",
+                   "--loop-seconds", "0.2", "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    found = {(point.variant, point.model): point.status for point in desk.read().users}
+    assert found == {
+        (variant, model): "ok" for variant in ("sqlite", "null") for model in ("closed", "open")
+    }
+    assert "on null, 2 users, closed loop: 0 of" not in ran.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ids", "code"), [("1, 3", 1), ("1, 4000000000000", 0)])
+def test_requests_that_fail_are_counted_apart_and_said_by_the_exit_code(
+    desk: Desk, ids: str, code: int
+) -> None:
+    add = 'name = "add"\npgbench = "tpcb.sql"\nvariations = 2\n'
+    grows = 'grows = ["SELECT count(*) AS n FROM acct"]\n'
+    data = '[data.acct]\nsql = "SELECT i AS id FROM range(-9, 0) AS t(i)"\nprimary_key = "id"\n'
+    bank(desk, add + grows + data,
+         script=f"\\set id random({ids})\nINSERT INTO acct (id) VALUES (:id);")  # fmt: skip
+    ran = desk.run("run", "./bank", "--on", "sqlite", *MEASURED, "--users", "2",
+                   "--loop-seconds", "0.5", "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == code, ran.stderr + ran.stdout
+    for point in desk.read().users:  # each completed one has left a row, and no other
+        assert point.status == "ok"
+        assert sum(each[0] for each in point.intervals) == point.completed
+        assert bool(point.failed) == bool(code)
+    assert ("requests of users failed, in 2 loops" in ran.stderr + ran.stdout) == bool(code)
+
+
+@pytest.mark.slow
 def test_a_lost_change_is_seen_in_what_users_leave(desk: Desk) -> None:
     # A teller's balance grows without its branch's: as an engine that lost the other update.
     lost = SCRIPT.replace(
@@ -176,7 +209,7 @@ def test_scripts_and_statements_are_mixed_by_their_weights(desk: Desk) -> None:
         (TPCB, SCRIPT.replace("BEGIN;", ""), "COMMIT without BEGIN"),
         (TPCB, SCRIPT.replace("BEGIN;", "\\sleep 1 ms\nBEGIN;"), "\\sleep"),
         (TPCB, SCRIPT.replace("BEGIN;", "BEGIN; DROP TABLE pgbench_history;"), "DROP"),
-        (TPCB, SCRIPT.replace("END;", "\\set aid 3\nEND;"), "second time"),
+        (TPCB, SCRIPT.replace("END;", "\\set aid 3\nEND;"), "behind a statement"),
         (TPCB.replace("history.mtime", "history.when"), SCRIPT, "no column"),
         (TPCB.replace("SELECT count(*) AS n", "DELETE"), SCRIPT, "are queries"),
         ('name = "a"\npgbench = "select.sql"\nsame = ["SELECT 1"]', SCRIPT, "no script"),

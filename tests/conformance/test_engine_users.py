@@ -76,7 +76,7 @@ def test_a_session_sees_what_another_committed_and_has_the_same_tactics(engine: 
 def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
     loaded(engine)
     loop = Loop(model, USERS, 200_000_000, seed=1, rate_per_s=1000.0, limits=False)
-    reply = Users(engine, lambda _: None).work(loop, [request(engine, n) for n in range(5)])
+    reply = Users(engine, lambda *_: None).work(loop, [request(engine, n) for n in range(5)])
     assert (reply.status, reply.reason, reply.failed) == ("ok", "", 0)
     assert reply.completed > 0
     assert 0 < reply.service_ns["max"] <= reply.latency_ns["max"]
@@ -88,7 +88,7 @@ IN_RUST = {"sqlite", "duckdb", "lode", "postgresql"}
 
 def closed(engine: Engine, requests: Sequence[Request]) -> LoopFigures:
     loop = Loop("closed", USERS, 200_000_000, seed=1)
-    return Users(engine, lambda _: None).work(loop, requests)
+    return Users(engine, lambda *_: None).work(loop, requests)
 
 
 def test_users_are_in_rust_where_the_interpreter_would_limit_them(engine: Engine):
@@ -131,6 +131,6 @@ def test_artificial_engines_have_concurrent_users_too(kind: type[Engine], tmp_pa
     engine = kind(Variant(kind.name), tmp_path, "run1")
     engine.start()
     loop = Loop("closed", USERS, 1_000_000, seed=1)
-    reply = Users(engine, lambda _: None).work(loop, [Request("", 0, "")])
+    reply = Users(engine, lambda *_: None).work(loop, [Request("", 0, "")])
     assert (reply.status, reply.failed) == ("ok", 0)
     assert reply.completed > 0

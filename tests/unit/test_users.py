@@ -1,5 +1,6 @@
 """Concurrent users: what a loop counts, and that a pause shows where it must."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from loadstone._core import Tally, answer_of_rows, intended_starts
+from loadstone._core import Tally, answer_of_rows, clock_ns, intended_starts
 from loadstone.engines.calibration import stalling
 from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.calibration.stalling import StallingEngine
@@ -16,9 +17,10 @@ from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
 from loadstone.plan.variant import Variant
+from loadstone.protocol.deadline import Board
 from loadstone.statistics import validity
 from loadstone.worker.loop_result import loop_figures, percentiles
-from loadstone.worker.user_loop import Loop, Request, Users
+from loadstone.worker.user_loop import LEAD_NS, Loop, Request, Users
 
 PAUSE_MS = 50
 PAUSE_NS = PAUSE_MS * 1_000_000
@@ -61,7 +63,7 @@ def stalling_engine(pause_ms=PAUSE_MS, every=1000):
 
 def work(engine, clock=None, model="closed", users=1, requests=None, **values):
     loop = Loop(model, users, 2 * SECOND_NS, seed=7, rate_per_s=RATE_PER_S, **values)
-    return Users(engine, lambda _: None, clock).work(loop, requests or [Request("", 0, "")])
+    return Users(engine, lambda *_: None, clock).work(loop, requests or [Request("", 0, "")])
 
 
 class Answering(ArtificialEngine):
@@ -215,10 +217,22 @@ def test_whatever_hangs_but_the_loop_itself_is_held_to_the_time_limit():
     reported = []
     engine = Answering(*[RIGHT] * 200_000)
     loop = Loop("open", 2, SECOND_NS, seed=7, rate_per_s=RATE_PER_S)
-    Users(engine, reported.append, ManualClock()).work(loop, [REQUEST, REQUEST])
+    Users(engine, lambda *mark: reported.append(mark), ManualClock()).work(loop, [REQUEST, REQUEST])
     checks, rest = reported[: 2 * 2], reported[2 * 2 :]
-    assert checks == ["start"] * 4
-    assert rest == ["end", "start", "end"]
+    assert checks == [("start",)] * 4
+    # Marked before the loop: one whose worker is stopped within it is overdue, too.
+    assert rest == [("end",), ("start", LEAD_NS + SECOND_NS), ("end",)]
+
+
+def test_a_worker_that_is_stopped_within_a_loop_is_overdue_after_it():
+    board, descriptor = Board.make()
+    os.close(descriptor)
+    before_ns = clock_ns()
+    board.mark("start", 5 * SECOND_NS)
+    overdue_ns, of_statement = board.overdue_ns(before_ns, SECOND_NS, 900 * SECOND_NS)
+    assert of_statement
+    assert 0 <= overdue_ns - (before_ns + 6 * SECOND_NS) < SECOND_NS
+    board.close()
 
 
 def test_the_document_states_the_limit():
@@ -236,4 +250,4 @@ def test_a_percentile_with_no_request_beyond_it_is_left_out():
     assert kept(100) == ["50", "90", "99", "max"]
     assert kept(9_999) == ["50", "90", "99", "99.9", "max"]
     assert kept(10_000) == ["50", "90", "99", "99.9", "99.99", "max"]
-    assert percentiles(lambda _: None, 0) == {}
+    assert percentiles(lambda *_: None, 0) == {}

@@ -7,13 +7,15 @@ counters miss a process that works for the engine, and too high where users beyo
 number would cost more each.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from loadstone.analysis.over_time import ramp_verdict
 from loadstone.analysis.standing import unjudged
 from loadstone.plan.plan import Plan
+from loadstone.plan.role import Role
 from loadstone.plan.variant import is_users_server
 from loadstone.record.model import BELIEVED, Run
 from loadstone.record.users import PERCENTILES, UsersPoint
@@ -88,6 +90,8 @@ def _remarks(points: Sequence[UsersPoint], plan: Plan) -> Iterator[str]:
             verdict = ramp_verdict(point, plan.loop_s)
             yield f"ramp of {_loop(point)}: {verdict.words}"
     for point in points:
+        if plan.role_of(point.variant) == Role.OVERHEAD:
+            continue  # it has no answers, and keeps nothing
         compared = point.compared if point.status in BELIEVED else None
         if compared is not None and compared < point.completed:
             of_all = f"{number(compared)} of {number(point.completed)}"
@@ -108,6 +112,20 @@ def _state_of(point: UsersPoint, plan: Plan) -> str:
 def _loop(point: UsersPoint) -> str:
     beside = f" beside {point.beside}" if point.beside else ""
     return f"{point.operation} on {point.variant}, {plural(point.users, 'user')}{beside}"
+
+
+_CONFLICT = re.compile(
+    r"conflict|could not serialize|deadlock|database (?:table )?is (?:locked|busy)|"
+    r"lock wait timeout|record has changed since",
+    re.IGNORECASE,
+)
+"""The words by which an engine refuses a transaction because of another at the same time."""
+
+
+def failing(points: Iterable[UsersPoint]) -> list[UsersPoint]:
+    """The loops in which requests failed, where the first did so by no conflict with another user.
+    False where conflicts came first, and other failures after them."""
+    return [point for point in points if point.failed and not _CONFLICT.search(point.reason)]
 
 
 def throughput_per_s(point: UsersPoint) -> float | None:

@@ -30,11 +30,12 @@ class Board:
             descriptor = os.dup(file.fileno())
         return cls(descriptor), descriptor
 
-    def mark(self, kind: str) -> None:
-        """`start`: a timed statement begins. `end`: it has ended."""
+    def mark(self, kind: str, ahead_ns: int = 0) -> None:
+        """`start`: a timed statement begins, after so long; until then the worker may be at work,
+        or stopped, without anybody's knowledge. `end`: it has ended."""
         now_ns = clock_ns()
         if kind == "start":
-            self._times[0] = now_ns
+            self._times[0] = now_ns + ahead_ns
         else:
             self._times[1] = now_ns
             self._times[0] = 0

@@ -16,6 +16,7 @@ from loadstone import __version__, interruption, registry
 from loadstone._core import clock_ns
 from loadstone.analysis.changed_answers import changed_in
 from loadstone.analysis.study import has_undisturbed_effect
+from loadstone.analysis.user_points import failing
 from loadstone.diagnostics import Exit, exit_of, masked, say, say_error
 from loadstone.errors import (
     EngineError,
@@ -388,10 +389,16 @@ def _judged(run: Run) -> int:
         if run.plan.role_of(variant) in about
         or (study and engine_of(variant) != NULL_ENGINE and not is_aa_control(variant))
     )
-    counts += Counter(point.status for point in run.users)
+    loops = [point for point in run.users if run.plan.role_of(point.variant) in about]
+    counts += Counter(point.status for point in loops)
     if changed_in(run):
         return Exit.ANSWER_CHANGED
     if counts["failed"]:
+        return Exit.CELLS_FAILED
+    if refused := failing(loops):
+        count = plural(sum(point.failed for point in refused), "request")
+        say(f"loadstone: {count} of users failed, in {plural(len(refused), 'loop')}; the first:"
+            f" {refused[0].reason}")  # fmt: skip
         return Exit.CELLS_FAILED
     if counts["gap"] == counts.total() > 0:
         reasons = dict.fromkeys(each.reason for each in run.results if each.status == "gap")

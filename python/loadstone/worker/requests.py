@@ -35,7 +35,7 @@ class Requests(ABC):
 
     seam: ClassVar[str]
 
-    def __init__(self, mark: Callable[[str], None]) -> None:
+    def __init__(self, mark: Callable[..., None]) -> None:
         self._mark = mark
         self._system: System | None = None
         self._observer: Observer | None = None

@@ -186,6 +186,7 @@ class StatementRequests(Requests):
                 block.sql,
                 self.engine.dialect,
                 lambda text: timer.translate(block, text),
+                prepared=("statement", "prepared") in self.engine.variant.tactics,
             )
         except UnsupportedError as gap:
             return messages.LoopResult(no_figures("gap", f"{gap.message}: {gap.hint}"))
@@ -206,6 +207,8 @@ class StatementRequests(Requests):
 
         timer = self._timer()
         query = request.block.asking()
+        if not self.engine.capabilities.answers:  # it keeps nothing that could be judged
+            return users.work(request.loop, requests, drawn)
         invariants = Invariants(self.engine, reported, lambda text: timer.translate(query, text))
         try:
             figures = users.work(request.loop, requests, drawn)

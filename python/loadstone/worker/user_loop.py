@@ -12,7 +12,7 @@ Every figure names its model.
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import count
@@ -111,7 +111,7 @@ class Users:
     """Runs concurrent users on an engine."""
 
     def __init__(
-        self, engine: Engine, mark: Callable[[str], None], clock: Clock | None = None
+        self, engine: Engine, mark: Callable[..., None], clock: Clock | None = None
     ) -> None:
         self._engine = engine
         self._mark = mark
@@ -138,7 +138,7 @@ class Users:
             except UnsupportedError:
                 return self._timed(loop, users, pool, drawn)
             stack.close()  # the engine may have to let go of its database
-            figures = self._in_rust(loop, requests, drawn, in_rust, pool)
+            figures = self._in_rust(loop, requests, drawn, in_rust)
             if figures is not None:
                 return figures
             return self._timed(loop, self._users(loop, requests, drawn, stack), pool, drawn)
@@ -168,7 +168,6 @@ class Users:
         requests: Sequence[Request],
         drawn: DrawnRequests | None,
         users: AbstractContextManager[StatementUsers],
-        pool: ThreadPoolExecutor,
     ) -> LoopFigures | None:
         """The loop with users in Rust, in place of those that have checked every answer; None where
         there turn out to be none."""
@@ -186,13 +185,11 @@ class Users:
         ]
         try:
             with users as found:
-                asked = pool.submit(
-                    found.ask, loop.users, texts, loop.duration_ns, interval_of(loop), starts_ns,
+                self._mark("start", loop.duration_ns)
+                served = found.ask(
+                    loop.users, texts, loop.duration_ns, interval_of(loop), starts_ns,
                     last_ns, servers, drawn.drawing if drawn else None,
                 )  # fmt: skip
-                wait([asked], timeout=loop.duration_ns / 1e9)
-                self._mark("start")
-                served = asked.result()
                 self._mark("end")
         except (UnsupportedError, ClientError):
             return None
@@ -243,6 +240,8 @@ class Users:
         drawn: DrawnRequests | None,
     ) -> LoopFigures:
         meter = Meter(self._engine.processes())
+        # The loop's own time is no statement's. From its end on, whatever hangs is one.
+        self._mark("start", LEAD_NS + loop.duration_ns)
         begin_ns = self._clock.now_ns() + LEAD_NS
         end_ns = begin_ns + loop.duration_ns
         if loop.model == "closed":
@@ -251,9 +250,6 @@ class Users:
             due = iter(due_times(loop))
             last_ns = end_ns + min(GRACE_NS_MAX, loop.duration_ns)
             started = [pool.submit(user.open, due, begin_ns, last_ns) for user in users]
-        wait(started, timeout=(LEAD_NS + loop.duration_ns) / 1e9)
-        # The loop's own time is no statement's. From its end on, whatever hangs is one.
-        self._mark("start")
         for each in started:
             each.result()
         self._mark("end")
