@@ -9,8 +9,8 @@ from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews, shown_first
 from loadstone.analysis.summary import Summary
 from loadstone.report.budget_words import overview_rows, quality_line
-from loadstone.report.figures_table import FiguresTable
 from loadstone.report.screen import folded
+from loadstone.report.terminal_figures import FiguresTable
 from loadstone.text.numbers import plural, scaled
 
 ROWS_MAX = 12

@@ -28,7 +28,6 @@ from loadstone.plan.written_choices import as_command
 from loadstone.record.model import CellResult, Run
 from loadstone.report.break_even_words import crossing_words, paper_line
 from loadstone.report.enhancement_words import winner_lines
-from loadstone.report.figures_table import FiguresTable
 from loadstone.report.legible import legible_run
 from loadstone.report.reproduce import tables
 from loadstone.report.screen import COLUMNS_MAX, folded, lines_left, one_line
@@ -48,6 +47,7 @@ from loadstone.report.study_words import (
     words,
     work_words,
 )
+from loadstone.report.terminal_figures import FiguresTable
 from loadstone.report.terminal_progress import Progress, Unit, unit_of
 from loadstone.text.numbers import beyond_one, listing, plural, scaled, times
 

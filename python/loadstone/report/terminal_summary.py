@@ -25,7 +25,6 @@ from loadstone.errors import is_of_full_disk
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
-from loadstone.report.figures_table import FiguresTable
 from loadstone.report.findings_words import brief_lines, chapters_lines
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
@@ -34,6 +33,7 @@ from loadstone.report.reproduce import tables
 from loadstone.report.screen import COLUMNS_MAX, bar_of, folded, one_line
 from loadstone.report.shades import bar_share
 from loadstone.report.terminal_budget import time_budgets
+from loadstone.report.terminal_figures import FiguresTable
 from loadstone.report.terminal_users import concurrent_users
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.text.numbers import listing, number, plural, scaled, times

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from loadstone.analysis.user_points import UsersRow, UsersTable, users_tables
 from loadstone.record.model import Run
-from loadstone.report.figures_table import FiguresTable
 from loadstone.report.screen import one_line
+from loadstone.report.terminal_figures import FiguresTable
 from loadstone.text.numbers import number, plural
 from loadstone.text.reasons import kind_of, together
 

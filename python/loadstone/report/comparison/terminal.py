@@ -13,8 +13,8 @@ from loadstone.analysis.compare.compare import NO_REGRESSION, UNDECIDED_YET, Com
 from loadstone.analysis.compare.terms import EQUAL, Entry, shown
 from loadstone.diagnostics import console
 from loadstone.report.comparison import wording
-from loadstone.report.figures_table import FiguresTable
 from loadstone.report.screen import one_line
+from loadstone.report.terminal_figures import FiguresTable
 
 STYLES = {SLOWER: "red", FASTER: "green", UNDECIDED: "yellow"}
 STYLES_OF_OUTCOME = {NO_REGRESSION: "bold", UNDECIDED_YET: "bold yellow"}
