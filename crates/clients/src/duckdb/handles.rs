@@ -177,6 +177,11 @@ impl Database {
     ) -> Result<Self, ClientError> {
         const DOING: &str = "opening the database";
         let path = terminated(path)?;
+        // Before the library makes anything, which an early return would leak.
+        let settings = settings
+            .iter()
+            .map(|(name, value)| Ok((terminated(name)?, terminated(value)?)))
+            .collect::<Result<Vec<_>, ClientError>>()?;
         let mut config = ptr::null_mut();
         let mut raw = ptr::null_mut();
         let mut reason = ptr::null_mut();
@@ -184,8 +189,7 @@ impl Database {
         // a text of the library's until it is given back to it.
         unsafe {
             let mut state = (interface.create_config)(&raw mut config);
-            for (name, value) in settings {
-                let (name, value) = (terminated(name)?, terminated(value)?);
+            for (name, value) in &settings {
                 state |= (interface.set_config)(config, name.as_ptr(), value.as_ptr());
             }
             if state == SUCCESS {

@@ -9,3 +9,6 @@ pub mod rvm;
 pub use raw::version;
 mod tables;
 mod writer;
+
+#[cfg(test)]
+mod tests;

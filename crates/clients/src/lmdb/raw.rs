@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use lmdb_master_sys as ffi;
 
@@ -46,8 +47,12 @@ unsafe impl Sync for Environment {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table(pub(super) ffi::MDB_dbi);
 
-/// The environments that this process has open.
+/// The environments that this process has open, or is closing: LMDB allows one of a file, since
+/// the system drops all locks of a process on a file when it closes any descriptor of it.
 static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Environment>>>> = LazyLock::new(Mutex::default);
+
+/// An environment has been closed and removed from `OPEN`.
+static CLOSED: Condvar = Condvar::new();
 
 /// Kept while an environment or its tables are opened: tables are opened by one transaction of a
 /// process at a time.
@@ -58,18 +63,24 @@ pub(super) fn alone() -> MutexGuard<'static, HashMap<PathBuf, Weak<Environment>>
 impl Environment {
     /// Open or create a file; the one that is open already, if it is.
     pub fn open(path: &str, durable: bool) -> Result<Arc<Self>, ClientError> {
-        let path = std::path::absolute(path)
+        let path = resolved(Path::new(path))
             .map_err(|error| ClientError::engine(ENGINE, "opening the database", error))?;
         let mut open = alone();
-        if let Some(environment) = open.get(&path).and_then(Weak::upgrade) {
-            if environment.durable != durable {
-                let message = "it is open already with another durability; close that first";
-                return Err(ClientError::engine(ENGINE, "opening the database", message));
+        while let Some(known) = open.get(&path) {
+            if let Some(environment) = known.upgrade() {
+                // Should this be its last owner by now, closing it takes the lock.
+                drop(open);
+                if environment.durable != durable {
+                    let message = "it is open already with another durability; close that first";
+                    return Err(ClientError::engine(ENGINE, "opening the database", message));
+                }
+                return Ok(environment);
             }
-            return Ok(environment);
+            // Its last owner is closing it, which drops the locks of this process on the file.
+            open = CLOSED.wait(open).unwrap_or_else(PoisonError::into_inner);
         }
         let environment = Arc::new(Self::create(&path, durable)?);
-        open.insert(path, Arc::downgrade(&environment));
+        open.insert(environment.path.clone(), Arc::downgrade(&environment));
         Ok(environment)
     }
 
@@ -84,18 +95,25 @@ impl Environment {
         done(unsafe { ffi::mdb_env_create(&raw mut raw) }, doing)?;
         let raw = NonNull::new(raw)
             .ok_or_else(|| ClientError::engine(ENGINE, doing, "no environment was made"))?;
-        // Owned from here on: closed also where the opening fails.
-        let environment = Self { raw, path: path.to_owned(), durable };
         #[expect(unsafe_code, reason = "the C interface")]
         // SAFETY: the environment is made and not opened, the order that the manual wants; no other
-        // environment of this process has this file (`OPEN`).
+        // environment of this process has this file (`OPEN`). Where it does not open it is closed,
+        // and nobody else has it.
         unsafe {
-            done(ffi::mdb_env_set_mapsize(raw.as_ptr(), MAP_BYTES), doing)?;
-            done(ffi::mdb_env_set_maxreaders(raw.as_ptr(), READERS_MAX), doing)?;
-            done(ffi::mdb_env_set_maxdbs(raw.as_ptr(), TABLES_MAX), doing)?;
-            done(ffi::mdb_env_open(raw.as_ptr(), name.as_ptr(), flags, 0o600), doing)?;
+            let opened = done(ffi::mdb_env_set_mapsize(raw.as_ptr(), MAP_BYTES), doing)
+                .and_then(|()| done(ffi::mdb_env_set_maxreaders(raw.as_ptr(), READERS_MAX), doing))
+                .and_then(|()| done(ffi::mdb_env_set_maxdbs(raw.as_ptr(), TABLES_MAX), doing))
+                .and_then(|()| {
+                    done(ffi::mdb_env_open(raw.as_ptr(), name.as_ptr(), flags, 0o600), doing)
+                });
+            if let Err(error) = opened {
+                ffi::mdb_env_close(raw.as_ptr());
+                return Err(error);
+            }
         }
-        Ok(environment)
+        // The file is there now, also where a link had led to none.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Ok(Self { raw, path, durable })
     }
 
     /// The place where the file is.
@@ -121,6 +139,22 @@ impl Drop for Environment {
         unsafe {
             ffi::mdb_env_close(self.raw.as_ptr());
         }
+        alone().remove(&self.path);
+        CLOSED.notify_all();
+    }
+}
+
+/// The one path of a file, whatever links lead to it; the file itself need not be there.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let path = std::path::absolute(path)?;
+            match (path.parent(), path.file_name()) {
+                (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+                _ => Ok(path),
+            }
+        }
+        found => found,
     }
 }
 

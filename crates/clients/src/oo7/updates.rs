@@ -129,8 +129,27 @@ pub fn text_done<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientE
 /// T5undo, of what T5do did outside the clock.
 pub fn text_undone<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientError> {
     let [before, after] = BEGINNINGS;
-    within_transaction(asked.driver, |driver| begin_anew(driver, before, after).map(|_| ()))?;
-    writing(asked, |driver| begin_anew(driver, after, before), |_| Ok(()))
+    undoing(
+        asked,
+        |driver| begin_anew(driver, before, after).map(|_| ()),
+        |driver| begin_anew(driver, after, before),
+    )
+}
+
+/// Undo inside the clock what is done outside it. Where that fails it is undone outside, too, so
+/// that the next operation finds the database as generated, and is not blamed.
+fn undoing<C: Driver>(
+    asked: &mut Asked<'_, C>,
+    prepare: impl FnOnce(&mut C) -> Result<(), ClientError>,
+    undo: impl Fn(&mut C) -> Result<Done, ClientError>,
+) -> Result<Outcome, ClientError> {
+    within_transaction(asked.driver, prepare)?;
+    let undone = writing(asked, &undo, |_| Ok(()));
+    if undone.is_err() {
+        // The first error is the one to report. Where it came after the undoing, this finds nothing.
+        _ = within_transaction(asked.driver, &undo);
+    }
+    undone
 }
 
 /// The place where a component's document begins with one text, make it begin with another.
@@ -179,17 +198,16 @@ pub fn insert<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientErro
 pub fn delete<C: Driver>(asked: &mut Asked<'_, C>) -> Result<Outcome, ClientError> {
     let (database, receivers) = (asked.database, asked.database.receivers(asked.iteration));
     let ids = database.new_composites();
-    within_transaction(asked.driver, |driver| {
-        let mut all = ids.clone().zip(&receivers);
-        all.try_for_each(|(id, &receiver)| driver.insert(database, id, receiver))
-    })?;
-    writing(
+    undoing(
         asked,
-        move |driver| {
+        |driver| {
+            let mut all = ids.clone().zip(&receivers);
+            all.try_for_each(|(id, &receiver)| driver.insert(database, id, receiver))
+        },
+        |driver| {
             ids.clone().try_for_each(|id| driver.delete(database, id))?;
             Ok(changed(receivers.len()))
         },
-        |_| Ok(()),
     )
 }
 

@@ -75,7 +75,7 @@ impl<'a> Columns<'a> for Cursor<'a> {
     #[inline]
     fn text(&mut self) -> &'a [u8] {
         let column = self.step();
-        self.statement.text(column)
+        self.statement.bytes(column)
     }
 }
 
@@ -229,3 +229,6 @@ impl Session for SqliteSession {
         self.file.terms()
     }
 }
+
+#[cfg(test)]
+mod tests;

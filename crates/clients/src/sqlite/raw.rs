@@ -108,7 +108,7 @@ impl Connection {
         let mut rows = Vec::new();
         while statement.step()? {
             let columns = 0..statement.column_count();
-            let value = |at| String::from_utf8_lossy(statement.text(at)).into_owned();
+            let value = |at| String::from_utf8_lossy(statement.bytes(at)).into_owned();
             rows.push(columns.map(value).collect());
         }
         Ok(rows)
@@ -183,16 +183,17 @@ impl Statement {
 
     /// Set a parameter to a text.
     pub fn bind_text(&mut self, place: c_int, value: &str) -> Result<(), ClientError> {
-        let length = value.len() as c_int;
         #[expect(unsafe_code, reason = "the C interface")]
-        // SAFETY: SQLite reads `length` bytes and copies them before it returns.
+        // SAFETY: SQLite reads so many bytes and copies them before it returns; a text that is too
+        // long is an error code.
         let status = unsafe {
-            ffi::sqlite3_bind_text(
+            ffi::sqlite3_bind_text64(
                 self.raw.as_ptr(),
                 place,
                 value.as_ptr().cast::<c_char>(),
-                length,
+                value.len() as u64,
                 ffi::SQLITE_TRANSIENT(),
+                ffi::SQLITE_UTF8 as u8,
             )
         };
         if status == ffi::SQLITE_OK { Ok(()) } else { Err(self.failure("binding a text")) }
@@ -200,15 +201,14 @@ impl Statement {
 
     /// Set a parameter to bytes.
     pub fn bind_blob(&mut self, place: c_int, value: &[u8]) -> Result<(), ClientError> {
-        let length = value.len() as c_int;
         #[expect(unsafe_code, reason = "the C interface")]
-        // SAFETY: SQLite reads `length` bytes and copies them before it returns.
+        // SAFETY: as for a text.
         let status = unsafe {
-            ffi::sqlite3_bind_blob(
+            ffi::sqlite3_bind_blob64(
                 self.raw.as_ptr(),
                 place,
                 value.as_ptr().cast(),
-                length,
+                value.len() as u64,
                 ffi::SQLITE_TRANSIENT(),
             )
         };
@@ -267,23 +267,14 @@ impl Statement {
         self.short(column).cast_unsigned()
     }
 
-    /// A column of the row as the bytes of its text, until the statement's next step.
+    /// A column of the row as bytes, those of its text where it is one, until the statement's next
+    /// step.
     #[inline]
-    pub fn text(&self, column: c_int) -> &[u8] {
+    pub fn bytes(&self, column: c_int) -> &[u8] {
         #[expect(unsafe_code, reason = "the C interface")]
-        // SAFETY: SQLite owns the text until the next step or reset, which need `&mut self`, and
-        // its length is requested after the text, as the manual wants it.
-        unsafe {
-            let start = ffi::sqlite3_column_text(self.raw.as_ptr(), column);
-            slice(start, ffi::sqlite3_column_bytes(self.raw.as_ptr(), column))
-        }
-    }
-
-    /// A column of the row as bytes, until the statement's next step.
-    #[inline]
-    pub fn blob(&self, column: c_int) -> &[u8] {
-        #[expect(unsafe_code, reason = "the C interface")]
-        // SAFETY: as in `text`.
+        // SAFETY: SQLite owns the bytes until the next step or reset, which need `&mut self`, or
+        // until the value is converted, which only another kind of access would do; their number is
+        // requested after them, as the manual wants it.
         unsafe {
             let start = ffi::sqlite3_column_blob(self.raw.as_ptr(), column).cast::<u8>();
             slice(start, ffi::sqlite3_column_bytes(self.raw.as_ptr(), column))
@@ -309,11 +300,8 @@ impl Statement {
                     let value = unsafe { ffi::sqlite3_column_double(self.raw.as_ptr(), column) };
                     black_box(value);
                 }
-                ffi::SQLITE_TEXT => {
-                    black_box(self.text(column));
-                }
-                ffi::SQLITE_BLOB => {
-                    black_box(self.blob(column));
+                ffi::SQLITE_TEXT | ffi::SQLITE_BLOB => {
+                    black_box(self.bytes(column));
                 }
                 _ => {}
             }

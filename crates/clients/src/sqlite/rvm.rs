@@ -91,7 +91,7 @@ impl Relational {
     ) -> Result<(), ClientError> {
         let scan = &mut self.tables.get_mut(table).ok_or_else(not_loaded)?.scan;
         while scan.step()? {
-            take(scan.id(0), &rvm::words(scan.blob(1)).ok_or_else(malformed)?);
+            take(scan.id(0), &rvm::words(scan.bytes(1)).ok_or_else(malformed)?);
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Driver for Relational {
         if !read.step()? {
             return Err(ClientError::Missing { engine: ENGINE, id: number });
         }
-        let bytes: Option<[u8; RECORD_BYTES]> = read.blob(0).try_into().ok();
+        let bytes: Option<[u8; RECORD_BYTES]> = read.bytes(0).try_into().ok();
         read.reset();
         let mut bytes = bytes.ok_or_else(malformed)?;
         let first = rvm::add(&mut bytes, by);

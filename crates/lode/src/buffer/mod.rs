@@ -32,7 +32,7 @@ mod write_back;
 
 use std::io;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 pub use self::counters::Counters;
@@ -97,7 +97,7 @@ pub struct Buffer {
     /// likes. Written at every latch, so on a line of its own.
     guards: OwnLine<AtomicUsize>,
     /// Pages that readers have pinned.
-    pinned: OwnLine<AtomicUsize>,
+    pinned: OwnLine<AtomicU64>,
     disk: Arc<dyn Disk>,
     write_back: OnceLock<Weak<dyn WriteBack>>,
     pages_total: AtomicU32,
@@ -154,7 +154,7 @@ impl Buffer {
             arrivals: Arrivals::new(),
             budget,
             guards: OwnLine(AtomicUsize::new(0)),
-            pinned: OwnLine(AtomicUsize::new(0)),
+            pinned: OwnLine(AtomicU64::new(0)),
             disk,
             write_back: OnceLock::new(),
             pages_total: AtomicU32::new(pages_total),

@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Buffer;
-use super::state::State;
+use super::state::{Atomic, State};
 use crate::error::{LodeError, Result};
 use crate::page::{PageBytes, PageNumber};
 
@@ -88,15 +88,13 @@ impl Buffer {
     /// Reserve some pages, and take one; `false` if as many are pinned or reserved as may be.
     #[inline(never)]
     fn reserve_more(&self, reserve: &Reserve) -> bool {
+        let pages_max = self.pages_pinned_max() as u64;
         [self.reserved_together(), 1].into_iter().any(|pages| {
-            let before = self.pinned.0.fetch_add(pages, Ordering::Relaxed);
-            let is_possible = before + pages <= self.pages_pinned_max();
-            if is_possible {
+            let has_room = add_within(&self.pinned.0, pages as u64, pages_max);
+            if has_room {
                 reserve.0.fetch_add(pages - 1, Ordering::Relaxed);
-            } else {
-                self.pinned.0.fetch_sub(pages, Ordering::Relaxed);
             }
-            is_possible
+            has_room
         })
     }
 
@@ -117,7 +115,7 @@ impl Buffer {
     #[inline(never)]
     fn give_back(&self, reserve: &Reserve, pages: usize) {
         let given = (0..pages).take_while(|_| reserve.take()).count();
-        self.pinned.0.fetch_sub(given, Ordering::Relaxed);
+        self.pinned.0.fetch_sub(given as u64, Ordering::Relaxed);
     }
 
     /// Reserve no page any more.
@@ -134,6 +132,21 @@ impl Buffer {
 
     /// The number of pages that readers have pinned, or reserved.
     pub(super) fn pages_pinned(&self) -> usize {
-        self.pinned.0.load(Ordering::Relaxed)
+        self.pinned.0.load(Ordering::Relaxed) as usize
+    }
+}
+
+/// Add to a count that may not exceed `most`; `false`, and nothing has changed, where it has no
+/// room. To add first and look afterwards would show a full count to other threads while there is
+/// room for them.
+pub(super) fn add_within<A: Atomic>(count: &A, more: u64, most: u64) -> bool {
+    loop {
+        let now = count.load(Ordering::Relaxed);
+        if now + more > most {
+            return false;
+        }
+        if count.exchange(now, now + more, Ordering::Relaxed) {
+            return true;
+        }
     }
 }

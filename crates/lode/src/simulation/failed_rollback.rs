@@ -9,14 +9,15 @@ use super::history;
 use super::machine::Machine;
 use super::model::FILES;
 use super::scheduler::{self, Interleaving, Job, Moment};
-use crate::disk::simulated::Simulation;
+use crate::disk::simulated::{Call, Failure, Simulation};
 use crate::error::LodeError;
 use crate::page::{PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::random::Random;
 
-/// The place of the pages' value.
+/// The places of the pages' two values.
 const AT: usize = 2_048;
+const OTHER_AT: usize = 3_072;
 
 /// The tactics under which what takes a page back is kept in different ways.
 const TACTICS: [&str; 4] = [
@@ -32,8 +33,8 @@ const INTERLEAVINGS: u64 = 200;
 
 const PAGES: usize = 8;
 
-fn change(pages: &mut impl PageWrite, page: PageNumber, value: u64) {
-    pages.write(page, |bytes| bytes.put_u64(AT, value)).expect("nothing is against it");
+fn change(pages: &mut impl PageWrite, page: PageNumber, at: usize, value: u64) {
+    pages.write(page, |bytes| bytes.put_u64(at, value)).expect("nothing is against it");
 }
 
 fn wait_for(moment: &Cell<bool>) {
@@ -42,19 +43,32 @@ fn wait_for(moment: &Cell<bool>) {
     }
 }
 
-fn value(pages: &impl PageRead, page: PageNumber) -> u64 {
-    pages.read(page, |view| view.u64(AT)).expect("it is there")
+fn value(pages: &impl PageRead, page: PageNumber, at: usize) -> u64 {
+    pages.read(page, |view| view.u64(at)).expect("it is there")
+}
+
+/// The state in which the rollback finds the pages, and the moment at which it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    /// The pages were changed and not written; the database fails before the rollback.
+    Unwritten,
+    /// They were written; likewise.
+    Written,
+    /// They were written and changed again; the log cannot be read when the first page has been
+    /// restored in part.
+    HalfRestored,
 }
 
 /// The values of pages after recovery that a transaction had changed from 1 to 2, and could not
-/// take back. `is_written`: they had been written to their places before the failure.
-fn recovered(tactics: &str, is_written: bool, seed: u64) -> [u64; PAGES] {
+/// take back.
+fn recovered(tactics: &str, case: Case, seed: u64) -> [u64; PAGES] {
     let machine = Machine::new(Simulation::new(), None);
     let database = Rc::new(machine.open(&history::tactics(tactics)).expect("it can be made"));
     let mut writing = database.writing();
     let pages = [(); PAGES].map(|()| {
         let page = writing.allocate(FILES[0], PageKind::Heap).expect("there is room");
-        change(&mut writing, page, 1);
+        change(&mut writing, page, AT, 1);
+        change(&mut writing, page, OTHER_AT, 1);
         page
     });
     writing.commit().expect("nothing is against it");
@@ -63,20 +77,30 @@ fn recovered(tactics: &str, is_written: bool, seed: u64) -> [u64; PAGES] {
     let (has_changed, writes_now) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
     let fails = {
         let (database, has_changed) = (Rc::clone(&database), Rc::clone(&has_changed));
-        let writes_now = Rc::clone(&writes_now);
+        let (writes_now, simulation) = (Rc::clone(&writes_now), machine.simulation.clone());
         move || {
             let mut writing = database.writing();
             for page in pages {
-                change(&mut writing, page, 2);
+                change(&mut writing, page, AT, 2);
             }
-            if is_written {
+            if case != Case::Unwritten {
                 database.checkpoint().expect("nothing is against it");
+            }
+            if case == Case::HalfRestored {
+                for page in pages {
+                    change(&mut writing, page, OTHER_AT, 2);
+                }
             }
             has_changed.set(true);
             wait_for(&writes_now);
-            let error = LodeError::io("reading", io::Error::other("it is broken"));
-            database.changes().set_broken(&error);
+            if case == Case::HalfRestored {
+                simulation.fail(Failure::nth(Some(Call::Read), 1).for_ever());
+            } else {
+                let error = LodeError::io("reading", io::Error::other("it is broken"));
+                database.changes().set_broken(&error);
+            }
             drop(writing);
+            simulation.mend();
         }
     };
     let writes = {
@@ -95,7 +119,10 @@ fn recovered(tactics: &str, is_written: bool, seed: u64) -> [u64; PAGES] {
     Rc::into_inner(database).expect("the threads have ended").abandon();
     let killed = Machine::new(machine.simulation.killed().simulation(), None);
     let opened = killed.open(&history::tactics(tactics)).expect("it can be recovered");
-    let found = pages.map(|page| value(&opened.reading(), page));
+    let found = pages.map(|page| {
+        let values = [AT, OTHER_AT].map(|at| value(&opened.reading(), page, at));
+        values.into_iter().max().expect("there are two")
+    });
     opened.abandon();
     found
 }
@@ -103,10 +130,10 @@ fn recovered(tactics: &str, is_written: bool, seed: u64) -> [u64; PAGES] {
 #[test]
 fn what_could_not_be_taken_back_is_taken_back_by_recovery() {
     for tactics in TACTICS {
-        for is_written in [false, true] {
+        for case in [Case::Unwritten, Case::Written, Case::HalfRestored] {
             for seed in 1..=INTERLEAVINGS {
-                let found = recovered(tactics, is_written, seed);
-                assert_eq!(found, [1; PAGES], "{tactics}, written {is_written}, seed {seed}");
+                let found = recovered(tactics, case, seed);
+                assert_eq!(found, [1; PAGES], "{tactics}, {case:?}, seed {seed}");
             }
         }
     }

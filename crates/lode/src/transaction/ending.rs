@@ -129,13 +129,12 @@ impl Writing {
                 // Asked of each page when it is latched: until then another thread may write it,
                 // and log what takes the changes back.
                 logged |= changed.is_in_log();
-                restore_page(
-                    changes.log(),
-                    self.number(),
-                    page,
-                    &mut latched.page_mut(),
-                    &changed,
-                )?;
+                let (log, number) = (changes.log(), self.number());
+                restore_page(log, number, page, &mut latched.page_mut(), &changed)
+                    // Before the latch goes: nothing of this page is kept any more. Whoever latches it
+                    // next to write it out asks `check_usable` after that, and writes nothing. A
+                    // writer that has asked already holds the page, so that it is not latched here.
+                    .inspect_err(|error| changes.set_broken(error))?;
             }
         }
         if logged {

@@ -72,7 +72,7 @@ impl Statements {
     /// The object on whose row `find` stands, where it lies.
     #[inline]
     fn object(&self) -> Result<Object<'_>, ClientError> {
-        Object::of(ENGINE, self.find.blob(0))
+        Object::of(ENGINE, self.find.bytes(0))
     }
 
     #[inline]
@@ -260,7 +260,7 @@ impl Driver for Objects {
         range.bind(1, build_s.start)?;
         range.bind(2, build_s.end)?;
         while range.step()? {
-            visits.part(&Object::of(ENGINE, range.blob(1))?.part(range.id(0)));
+            visits.part(&Object::of(ENGINE, range.bytes(1))?.part(range.id(0)));
         }
         Ok(())
     }
@@ -268,7 +268,7 @@ impl Driver for Objects {
     fn scan(&mut self, visits: &mut Visits) -> Result<(), ClientError> {
         let scan = &mut self.statements()?.scan;
         while scan.step()? {
-            let part = Object::of(ENGINE, scan.blob(0))?.part(0);
+            let part = Object::of(ENGINE, scan.bytes(0))?.part(0);
             visits.point(part.x, part.y);
         }
         Ok(())

@@ -136,7 +136,7 @@ impl Statements {
 #[inline]
 fn part(statement: &Statement) -> Result<Part, ClientError> {
     let id = statement.id(0);
-    let kind = Kind::read(ENGINE, statement.text(1))?;
+    let kind = Kind::read(ENGINE, statement.bytes(1))?;
     Ok(Part { id, kind, x: statement.short(2), y: statement.short(3) })
 }
 
@@ -315,7 +315,7 @@ impl Driver for Relational {
         let group = &mut self.statements()?.group;
         group.bind(1, id.into())?;
         while group.step()? {
-            let kind = Kind::read(ENGINE, group.text(1))?;
+            let kind = Kind::read(ENGINE, group.bytes(1))?;
             visits.link(&Link { from: id, to: group.id(0), length: group.short(2), kind });
         }
         Ok(())

@@ -5,6 +5,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering, fence};
 use loom::thread;
 
+use crate::buffer::pins::add_within;
 use crate::buffer::state::{Atomic, State};
 use crate::pages::Version;
 
@@ -246,5 +247,19 @@ fn notes_of_others_do_not_undo_a_hold() {
         assert!(!word.is_pinned());
         assert_eq!(word.is_dirty(), changed == 1);
         assert_eq!(page.try_read(), Some((Version(2 + changed), 6 + changed)));
+    });
+}
+
+#[test]
+fn a_thread_that_asks_for_too_much_takes_the_last_place_from_nobody() {
+    model(|| {
+        let (count, most) = (Arc::new(AtomicU64::new(1)), 2);
+        let other = thread::spawn({
+            let count = count.clone();
+            move || add_within(&*count, 2, most)
+        });
+        assert!(add_within(&*count, 1, most), "one place is free, and nobody else can take it");
+        assert!(!other.join().unwrap());
+        assert_eq!(count.load(Ordering::Relaxed), 2);
     });
 }
