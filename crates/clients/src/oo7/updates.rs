@@ -146,7 +146,7 @@ fn undoing<C: Driver>(
     within_transaction(asked.driver, prepare)?;
     let undone = writing(asked, &undo, |_| Ok(()));
     if undone.is_err() {
-        // The first error is the one to report. Where it came after the undoing, this finds nothing.
+        // The first error is the one to report. Where it came after that, this finds nothing.
         _ = within_transaction(asked.driver, &undo);
     }
     undone

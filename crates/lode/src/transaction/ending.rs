@@ -131,9 +131,9 @@ impl Writing {
                 logged |= changed.is_in_log();
                 let (log, number) = (changes.log(), self.number());
                 restore_page(log, number, page, &mut latched.page_mut(), &changed)
-                    // Before the latch goes: nothing of this page is kept any more. Whoever latches it
-                    // next to write it out asks `check_usable` after that, and writes nothing. A
-                    // writer that has asked already holds the page, so that it is not latched here.
+                    // Before the latch goes: nothing of this page is kept any more. Whoever holds
+                    // it next to write it out asks `check_usable` after that, and writes nothing;
+                    // who has asked already holds it, so that it cannot be latched here.
                     .inspect_err(|error| changes.set_broken(error))?;
             }
         }

@@ -2,13 +2,13 @@
 
 use tempfile::tempdir;
 
-use crate::engines::oo7::open;
 use crate::oo7::oracle::Oracle;
-use crate::oo7::{Database, Measure};
+use crate::oo7::{Client as _, Database, Measure, Program};
+use crate::program::CallingProgram as _;
 use crate::sqlite::raw::Connection;
 use crate::tactics::{Address, Tactics};
 
-/// Fails once, when the client's connection has changed so many rows: a count that no rollback takes
+/// Fails once, when the client's connection has changed so many rows: no rollback takes that count
 /// back.
 fn trigger(event: &str, rows: u32) -> String {
     format!(
@@ -26,8 +26,8 @@ fn an_undoing_that_fails_inside_the_clock_is_done_outside() {
         let path = folder.path().join("database").display().to_string();
         let address = Address { database: path.clone(), library: None };
         let client = || {
-            let tactics = Tactics::new([("durability", "none")]);
-            open("sqlite", &address, tactics, database).expect("it opens")
+            let mut tactics = Tactics::new([("durability", "none")]);
+            Program::new(super::open(&address, &mut tactics).expect("it opens"), database)
         };
         client().load().expect("it loads");
         let other = Connection::open(&path).unwrap();
