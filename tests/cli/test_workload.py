@@ -184,6 +184,37 @@ def test_an_answer_that_the_query_leaves_open_is_compared_in_what_it_determines(
     assert alone.returncode == 0, alone.stdout
 
 
+DAYS = """
+[data.reading]
+sql = '''
+SELECT i AS v, TIMESTAMP '2023-09-20 21:30:00' + INTERVAL (i) HOUR AS moment FROM range(4) t(i)'''
+[[statement]]
+name = "per-day"
+dialect = "duckdb"
+sql = "SELECT date_trunc('day', moment) AS d, sum(v) AS s FROM reading GROUP BY 1 ORDER BY 1"
+text.sqlite = "SELECT date(moment) AS d, sum(v) AS s FROM reading GROUP BY 1 ORDER BY 1"
+[[statement]]
+name = "moments"
+sql = "SELECT moment FROM reading"
+"""
+
+
+@pytest.mark.slow
+def test_a_day_of_sqlite_beside_a_timestamp_is_labelled_and_no_failure(desk: Desk) -> None:
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(DAYS, encoding="utf-8")
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 0, ran.stdout
+    results = desk.read().results
+    labels = [(r.cell.operation, kind_of_label(r.label)) for r in results if r.label]
+    assert labels == [("per-day", "other type")]
+    assert {*statuses(desk).values()} == {"ok"}
+    page = desk.record.with_suffix(".html").read_text("utf-8")
+    for text in (ran.stdout, page, desk.run("report", str(desk.record), "--format", "md").stdout):
+        assert "other type" in text
+
+
 def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:
     ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "lode", *QUICK, "--dry-run")
     assert ran.returncode == 0, ran.stderr

@@ -1,13 +1,24 @@
 """The answers on which engines agree are expected: each label, and what would make it false."""
 
+import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from loadstone.errors import InputError
 from loadstone.plan.variant import engine_of
-from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED, Workload, WorkloadStatement
+from loadstone.plan.workload import (
+    AGREED,
+    ALONE,
+    DIVIDED,
+    OTHER_TYPE,
+    STORED,
+    Workload,
+    WorkloadStatement,
+)
+from loadstone.record.model import kind_of_label
 from loadstone.workload import answers, expected
 from loadstone.workload.agreement import AgreedAnswers
 from loadstone.workload.votes import Vote
@@ -187,3 +198,33 @@ def test_a_variant_that_joins_later_is_held_against_those_before() -> None:
     agreed.join("s", 0, vote("a?x=2", THREE))
     assert agreed.divided("s")
     assert [one.kind for one in agreed.given("s")] == [0, 0, 1]
+
+
+def test_the_same_value_in_another_type_is_labelled_and_nobody_is_wrong() -> None:
+    day, moment = [(1, dt.date(2023, 9, 20))], [(1, dt.datetime(2023, 9, 20))]
+    agreed = settled(vote("a", day), vote("b", moment), vote("c", moment))
+    assert (agreed.bases["s"].basis, agreed.bases["s"].engines) == (AGREED, ("a", "b", "c"))
+    assert [kind_of_label(agreed.label("s", name)) for name in "abc"] == [OTHER_TYPE, "", ""]
+    assert "date" in agreed.label("s", "a") and "b and c timestamp" in agreed.label("s", "a")
+    # Of another day it is another answer.
+    other = settled(vote("a", [(1, dt.date(2023, 9, 21))]), vote("b", moment), vote("c", moment))
+    assert other.odd("s", "a") is not None and not other.label("s", "a")
+    assert not settled(vote("a", moment), vote("b", moment)).label("s", "a")
+
+
+def test_numbers_of_any_type_are_one_type() -> None:
+    agreed = settled(vote("a", [(1, 1)]), vote("b", [(1.0, True)]), vote("c", [(Decimal(1), 1.0)]))
+    assert agreed.bases["s"].engines == ("a", "b", "c")
+    assert not any(agreed.label("s", name) for name in "abc")
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0), (2, 1, 0)])
+def test_an_engine_without_dates_calls_neither_a_date_nor_its_text_wrong(order: tuple) -> None:
+    undated = Vote("sqlite", "sqlite", answers.checksum_of([("2024-01-31",)], 10, dates=False),
+                   lambda: [(answers.Undated("2024-01-31"),)])  # fmt: skip
+    votes = [undated, vote("a", [("2024-01-31",)]), vote("b", [(dt.date(2024, 1, 31),)])]
+    agreed = settled(*(votes[place] for place in order))
+    assert agreed.bases["s"].basis == AGREED
+    assert not any(agreed.odd("s", name) for name in ("sqlite", "a", "b"))
+    # Without it they differ.
+    assert settled(*votes[1:]).bases["s"].basis == DIVIDED

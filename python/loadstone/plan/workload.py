@@ -28,6 +28,9 @@ engine in whose dialect the text is written: then the two engines were not asked
 OPEN_ANSWER = "open answer"
 """The kind of label of an answer that its query leaves open: engines may answer differently, and
 they agree in what the query determines."""
+OTHER_TYPE = "other type"
+"""The kind of label of an answer whose values are those of the other engines, in another type: a
+date where they have a timestamp at midnight."""
 UNRANKED = (TRANSLATED_OTHERWISE,)
 """The kinds of labels of figures that are ranked beside no other."""
 Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]

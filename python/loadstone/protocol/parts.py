@@ -67,6 +67,8 @@ class SqlText(Part, frozen=True):
     """Whether it is a script of statements."""
     opening: Opening | None = None
     """What it leaves open."""
+    dates: bool = True
+    """Whether the engine has types for dates and timestamps."""
     same: tuple[str, ...] = ()
     grows: tuple[str, ...] = ()
     """Queries that hold concurrent users of a script to what it must leave."""

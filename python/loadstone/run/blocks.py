@@ -100,6 +100,7 @@ class Blocks:
             tuple(_changed(workload, reported, name) for name in names),
             reported.script,
             self._opening(operation),
+            self._workers[variant].dialect != "sqlite",
             reported.same,
             reported.grows,
         )

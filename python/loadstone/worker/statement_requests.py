@@ -138,7 +138,8 @@ class StatementRequests(Requests):
         from loadstone.workload.answers import written
 
         rows = self._timer().rows(request.block, request.block.variations[0])
-        return messages.RowsShown(written(rows, request.bytes_max))
+        dates = request.block.sql is None or request.block.sql.dates
+        return messages.RowsShown(written(rows, request.bytes_max, dates=dates))
 
     def climb(self, request: messages.Climb) -> messages.Climbed:
         """Samples of rungs of the ladder of statements."""

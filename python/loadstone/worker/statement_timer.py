@@ -332,7 +332,7 @@ def checksum_of(sql: SqlText | None, rows: Sequence[tuple[Any, ...]]) -> tuple[i
         return answer_of_rows(rows)
     from loadstone.workload import answers
 
-    return answers.checksum_of(rows, sql.digits, sql.order)
+    return answers.checksum_of(rows, sql.digits, sql.order, dates=sql.dates)
 
 
 def determined_of(sql: SqlText | None, rows: Sequence[tuple[Any, ...]]) -> tuple[int, str]:

@@ -35,6 +35,7 @@ from loadstone.plan.workload import (
     COPY_SUFFIX,
     DIVIDED,
     OPEN_ANSWER,
+    OTHER_TYPE,
     STORED,
     Accepted,
     Workload,
@@ -215,6 +216,8 @@ class AgreedAnswers:
             self._hold_to_stored(statement, variation, groups, stated.expected[variation])
         else:
             self._hold_to_most(stated, variation, groups)
+        for variant, words in (each for group in groups for each in group.other_types()):
+            self._labels[statement, variant] = f"{OTHER_TYPE}: {words}"
         if opening is not None and not self.divided(statement):
             for vote in votes:
                 words = opening.words(looked_up=looked_up)

@@ -5,6 +5,8 @@
     date, timestamp        text as ISO 8601 has it, a blank between date and time; no `.000000`;
                            one that is infinite `infinity` or `-infinity`
     bytes                  their hexadecimal digits, which agree with no text
+    text like a date       of an engine that has no dates (SQLite): a date or a text, as it may be
+                           either; of any other engine a text, which agrees with no date
     text                   as it is, but for blanks at its end, as in `char(n)`
     NULL                   itself: a NULL agrees with a NULL
 
@@ -17,6 +19,7 @@ that they agree, and unequal ones that their rows have to be compared (`comparis
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -32,6 +35,12 @@ Row = Sequence[Any]
 
 class Moment(str):
     """A date or a timestamp as text."""
+
+    __slots__ = ()
+
+
+class Undated(str):
+    """A text like a date or a timestamp, of an engine that has no type for them."""
 
     __slots__ = ()
 
@@ -54,17 +63,23 @@ _NOISE = 1e-13
 """Sums that differ in their order of adding only, or by less than this, count as one number."""
 _SMALLEST = 1e-290
 """Smaller ones have no grid of so many digits, whose lines would be no floats."""
+_BYTES, _NO_DATE = "\0b", "\0t"
+"""Before bytes, and before a text like a date that is none: no text is likely to begin so."""
 _ORDERED = "in order"
 """Marks the rows by which the order counts in a checksum."""
 
 
-def checksum_of(rows: Sequence[Row], digits: int, order: Sequence[int] = ()) -> Answer:
-    """(rows, checksum) of an answer."""
-    count, checksum = answer_of_rows(_tokens(rows, digits))
+def checksum_of(
+    rows: Sequence[Row], digits: int, order: Sequence[int] = (), *, dates: bool = True
+) -> Answer:
+    """(rows, checksum) of an answer. `dates`: whether the engine has types for dates; else a text
+    like a date is one."""
+    count, checksum = answer_of_rows(_tokens(rows, digits, dates=dates))
     if not order:
         return count, checksum
     keys = [[row[place] for place in order] for row in rows]
-    numbered = ((_ORDERED, n, *row) for n, row in enumerate(_tokens(keys, digits)))
+    tokens = _tokens(keys, digits, dates=dates)
+    numbered = ((_ORDERED, n, *row) for n, row in enumerate(tokens))
     _, ordered = answer_of_rows(numbered)
     return count, f"{(int(checksum, 16) + int(ordered, 16)) % 2**64:016x}"
 
@@ -121,7 +136,7 @@ def plain(value: Any) -> Any:
     """A value in the form of all engines: None, int, float, Decimal or str. Raises `EngineError`
     for one that has none."""
     kind = type(value)
-    if kind in (int, str, float, type(None), Decimal, Moment, Blob):
+    if kind in (int, str, float, type(None), Decimal, Moment, Undated, Blob):
         return value
     for known, form in _FORMS.items():
         if isinstance(value, known):
@@ -162,14 +177,24 @@ _FORMS: Mapping[type, Callable[[Any], Any]] = {
 }
 
 
-def _tokens(rows: Iterable[Row], digits: int) -> Iterator[list[Any]]:
+_LIKE_DATE = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+
+
+def is_like_date(text: str) -> bool:
+    """Whether a text is written as a date or a timestamp is."""
+    return text[4:5] == "-" and _LIKE_DATE.fullmatch(text) is not None
+
+
+def _tokens(rows: Iterable[Row], digits: int, *, dates: bool) -> Iterator[list[Any]]:
     """Rows as they count in a checksum."""
     for row in rows:
         yield [
-            value
-            if type(value) in _PLAIN
-            and (type(value) is not int or -_WHOLE_MAX <= value < _WHOLE_MAX)
-            else _token(plain(value), digits)
+            _token(plain(value), digits)
+            if type(value) not in _PLAIN
+            or (type(value) is int and not -_WHOLE_MAX <= value < _WHOLE_MAX)
+            else _NO_DATE + value
+            if dates and type(value) is str and is_like_date(value)
+            else value
             for value in row
         ]
 
@@ -178,8 +203,7 @@ def _token(value: Any, digits: int) -> Any:
     if isinstance(value, int):
         return value if -_WHOLE_MAX <= value < _WHOLE_MAX else f"~{value:x}"
     if not isinstance(value, float | Decimal):
-        # No engine's text is likely to begin with a NUL.
-        return f"\0{value}" if isinstance(value, Blob) else None if value is None else str(value)
+        return _BYTES + value if isinstance(value, Blob) else None if value is None else str(value)
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return _token(int(value), digits)
     number = float(value)
@@ -202,16 +226,18 @@ def _cell(number: float, digits: int) -> str:
     return f"~{sign}{math.floor(units + _GOLDEN)}e{magnitude}"
 
 
-_TAGS: Mapping[type, str] = {Decimal: "n", Moment: "d", Blob: "b"}
+_TAGS: Mapping[type, str] = {Decimal: "n", Moment: "d", Undated: "u", Blob: "b"}
 _TAGGED = {tag: kind for kind, tag in _TAGS.items()}
 
 
-def written(rows: Iterable[Row], bytes_max: int) -> str | None:
+def written(rows: Iterable[Row], bytes_max: int, *, dates: bool = True) -> str | None:
     """Rows as text, for another process; None where it would be longer. A value of a type that JSON
-    lacks is a list of its tag and its text."""
+    lacks is a list of its tag and its text. `dates` as in `checksum_of`."""
     lines, size = [], 0
     for row in rows:
-        values = map(plain, row)
+        values = [*map(plain, row)]
+        if not dates:
+            values = [Undated(v) if type(v) is str and is_like_date(v) else v for v in values]
         lines.append(json.dumps([[_TAGS[type(v)], str(v)] if type(v) in _TAGS else v
                                  for v in values]))  # fmt: skip
         size += len(lines[-1]) + 1

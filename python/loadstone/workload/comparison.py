@@ -26,12 +26,16 @@ from loadstone.workload.answers import (
     LARGE_FLOAT,
     LARGE_WHOLE,
     Blob,
+    Moment,
     Row,
+    Undated,
     exactness,
+    is_like_date,
     plain,
 )
 from loadstone.workload.opening import Opening
 
+MIDNIGHT = " 00:00:00"
 ROW_LETTERS_MAX = 200
 """Of a row in a message."""
 Clusters = Mapping[int, Mapping[float, int]]
@@ -161,8 +165,30 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, str) and isinstance(b, str):
         if isinstance(a, Blob) or isinstance(b, Blob):
             return type(a) is type(b) and a == b
+        if isinstance(a, Moment) or isinstance(b, Moment):
+            return _is_moment(a) and _is_moment(b) and _day(a) == _day(b)
         return a.rstrip(" ") == b.rstrip(" ")
     return bool(a == b or (a != a and b != b))
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, Moment | Undated)
+
+
+def _day(value: str) -> str:
+    """A timestamp at midnight as its date, which is the same value in another type."""
+    return value.removesuffix(MIDNIGHT)
+
+
+def types(rows: Sequence[Row]) -> tuple[frozenset[str], ...]:
+    """The types of dates and timestamps in each column of an answer."""
+    found: list[set[str]] = []
+    for row in rows:
+        found += [set() for _ in range(len(row) - len(found))]
+        for place, value in enumerate(map(plain, row)):
+            if _is_moment(value) and is_like_date(value):
+                found[place].add("date" if len(value) == len("2024-01-31") else "timestamp")
+    return tuple(map(frozenset, found))
 
 
 def _close(a: Any, b: Any, tolerance: float) -> bool:
@@ -196,7 +222,7 @@ def _rank(value: Any) -> tuple[int, Any]:
     if value is None:
         return 0, 0
     if isinstance(value, str):
-        return (4, value) if isinstance(value, Blob) else (2, value.rstrip(" "))
+        return (4, value) if isinstance(value, Blob) else (2, _day(value).rstrip(" "))
     return (3, 0) if value != value else (1, value)
 
 

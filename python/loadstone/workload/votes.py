@@ -1,13 +1,15 @@
 """The variants' answers to a variation of a statement, grouped by whether they agree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from loadstone.benchmarks.expected import Answer
 from loadstone.plan.variant import engine_of, release_of
+from loadstone.text.numbers import listing
 from loadstone.workload import comparison
 
+Types = tuple[frozenset[str], ...]
 Rows = Sequence[Sequence[Any]] | None
 """The rows of an answer; None where they are too many to be compared."""
 
@@ -37,6 +39,8 @@ class Group:
     votes: list[Vote] = field(default_factory=list)
     unsure: "list[Group]" = field(default_factory=list)
     """Earlier groups with which it could not be compared."""
+    types: "dict[str, Types]" = field(default_factory=dict)
+    """By variant, the types of the dates in its answer, where rows were compared."""
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -55,7 +59,10 @@ class Group:
 
     def takes(self, vote: Vote, digits: int, order: Sequence[int]) -> bool | None:
         """Whether a vote agrees with this group's; None: their rows cannot be compared."""
-        if any(vote.answer == own.answer for own in self.votes):
+        same = next((own for own in self.votes if vote.answer == own.answer), None)
+        if same is not None:
+            if same.variant in self.types:
+                self.types[vote.variant] = self.types[same.variant]
             return True
         first = self.votes[0]
         if vote.answer[0] != first.answer[0]:
@@ -63,20 +70,52 @@ class Group:
         ours, theirs = vote.rows(), first.rows()
         if ours is None or theirs is None:
             return None
-        return comparison.difference(ours, theirs, digits, order) is None
+        if comparison.difference(ours, theirs, digits, order) is not None:
+            return False
+        of_first = self.types.get(first.variant) or comparison.types(theirs)
+        self.types |= {own.variant: of_first for own in self.votes if own.answer == first.answer}
+        self.types[vote.variant] = comparison.types(ours)
+        return True
+
+    def other_types(self) -> Iterator[tuple[str, str]]:
+        """(variant, words) of the answers whose values agree with those of most engines, in another
+        type."""
+        engines: dict[Types, dict[str, None]] = {}
+        for vote in self.votes:
+            if vote.variant in self.types:
+                engines.setdefault(self.types[vote.variant], {})[vote.engine] = None
+        if len(engines) < 2:
+            return
+        usual = max(engines, key=lambda one: len(engines[one]))
+        for vote in self.votes:
+            pairs = zip(self.types.get(vote.variant, usual), usual, strict=False)
+            other = next((n for n, (own, most) in enumerate(pairs) if own != most), None)
+            if other is not None:
+                own, most = (
+                    " and ".join(sorted(one[other])) or "NULL"
+                    for one in (self.types[vote.variant], usual)
+                )
+                who = listing(engines[usual])
+                yield vote.variant, f"column {other + 1} is {own}, in the answer of {who} {most}"
 
 
 def grouped_votes(votes: Sequence[Vote], digits: int, order: Sequence[int]) -> list[Group]:
+    """The votes by whether they agree. One that agrees with two groups joins them: a text of SQLite
+    agrees with a date and with a text, and says of neither that it is wrong."""
     groups: list[Group] = []
     for vote in votes:
         own = Group([vote])
-        for group in groups:
-            agrees = group.takes(vote, digits, order)
-            if agrees:
-                group.votes.append(vote)
-                break
-            if agrees is None:
-                own.unsure.append(group)
-        else:
+        taken = [(group, group.takes(vote, digits, order)) for group in groups]
+        own.unsure = [group for group, agrees in taken if agrees is None]
+        first, *others = [group for group, agrees in taken if agrees] or [own]
+        if first is own:
             groups.append(own)
+            continue
+        first.votes.append(vote)
+        for other in others:
+            first.votes += other.votes
+            first.types |= other.types
+            groups.remove(other)
+            for group in groups:
+                group.unsure += [first] if other in group.unsure else []
     return groups
