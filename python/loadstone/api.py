@@ -213,7 +213,7 @@ def compare(
     after: Record | str | Path | None = None,
     *,
     variants: tuple[str, str] | None = None,
-    fail_on: float = 0.03,
+    fail_on: float | str = 0.03,
     across: Iterable[str] = (),
 ) -> Comparison:
     """Compare two records, or two `variants` of one (then leave out `after`). `fail_on`: the share
@@ -221,7 +221,7 @@ def compare(
     from loadstone.analysis.compare.chapters import compare_chapters
     from loadstone.run.naming import pair_in
 
-    check_share(fail_on)
+    threshold = share_of(fail_on)
     reported = None if variants is None else _texts("variants", variants)
     if reported is not None and len(reported) != 2:
         raise InputError(f"variants are {len(reported)}", hint="name two of one record")
@@ -230,15 +230,18 @@ def compare(
     other = None if after is None else _side("after", after).runs
     pair = pair_in(first.runs, other, None if reported is None else (reported[0], reported[1]))
     return Comparison(
-        compare_chapters(first.runs, other, variants=pair, threshold=fail_on, across=differing)
+        compare_chapters(first.runs, other, variants=pair, threshold=threshold, across=differing)
     )
 
 
-def check_share(fail_on: Any) -> None:
-    """Raise `InputError` for a threshold that is no share."""
-    is_number = isinstance(fail_on, int | float) and not isinstance(fail_on, bool)
-    if not is_number or not 0 < fail_on < 1:
+def share_of(fail_on: float | str) -> float:
+    """A threshold: 0.05, or "5%". Raises `InputError` for what is no share."""
+    from loadstone.text.parsing import share
+
+    found = share(fail_on, "fail_on")
+    if not 0 < found < 1:
         raise InputError(f"fail_on is {fail_on!r}", hint="give a share below 1: 0.05 is 5 %")
+    return found
 
 
 def _side(name: str, given: Any) -> Record:

@@ -31,13 +31,13 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
         before: str,
         after: str,
         *,
-        fail_on: float = 0.05,
+        fail_on: float | str = 0.05,
         undecided: str = "fail",
         across: "str | Sequence[str]" = (),
         **choices: Any,
     ) -> "Comparison":
         import loadstone
-        from loadstone.api import check_share
+        from loadstone.api import share_of
         from loadstone.errors import InputError
         from loadstone.plan.choices import Choices
         from loadstone.plan.variant import tactics_of
@@ -45,10 +45,10 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
 
         if undecided not in ("fail", "skip"):
             raise InputError(f"undecided is {undecided!r}", hint="choose fail or skip")
-        check_share(fail_on)
+        threshold = share_of(fail_on)
         refuse_loops(choices)
         path = tmp_path / "ab.loadstone"
-        usual: dict[str, Any] = {"temperature": "warm", "precision": min(0.015, fail_on / 2)}
+        usual: dict[str, Any] = {"temperature": "warm", "precision": min(0.015, threshold / 2)}
         if not choices.get("sql"):
             usual["benchmark"] = Choices().benchmark
         record = loadstone.measure(on=(before, after), record=path, **{**usual, **choices})
@@ -56,7 +56,7 @@ def loadstone_ab(tmp_path: Path) -> "Callable[..., Comparison]":
         a, b = plan.on[:2]
         named = (across,) if isinstance(across, str) else across
         meant = {*named, *tactics_of(a), *tactics_of(b)}
-        found = loadstone.compare(record, variants=(a, b), fail_on=fail_on, across=meant)
+        found = loadstone.compare(record, variants=(a, b), fail_on=threshold, across=meant)
         open_yet = found.outcome == UNDECIDED or _too_busy(record, found)
         if undecided == "skip" and open_yet:
             pytest.skip(f"{found.outcome} on this machine: {path}")

@@ -18,7 +18,7 @@ from loadstone.report.comparison.formats import FORMATS, write
 from loadstone.report.comparison.json import render
 from loadstone.report.comparison.wording import HEADINGS, cells, remainders
 from loadstone.run.naming import named_in, pair_in
-from loadstone.text.parsing import share
+from loadstone.text.parsing import as_percentage, share
 
 
 def unproved(result: CellResult) -> CellResult:
@@ -289,7 +289,8 @@ def test_records_without_a_common_variant_are_an_input_error():
 
 @pytest.mark.parametrize(("text", "value"), [("5%", 0.05), ("2.5 %", 0.025), ("0%", 0.0)])
 def test_a_percentage_is_a_share(text, value):
-    assert share(text, "--fail-on") == pytest.approx(value)
+    assert share(text, "--fail-on") == value == share(value, "fail_on")
+    assert share(as_percentage(value), "--precision") == value
 
 
 @pytest.mark.parametrize("text", ["5", "0.05", "-5%", "five%", "", "%", "nan%", "1e9%"])

@@ -23,7 +23,7 @@ IDLE = {
     "--repeat-cold needs cold cells": (*ONLY_WARM, "--repeat-cold", "3"),
     "--repeat needs warm or hot cells": (*ONLY_COLD, "--repeat", "3"),
     "--repeat-most needs warm or hot cells": (*ONLY_COLD, "--repeat-most", "30"),
-    "--precision needs warm or hot cells": (*ONLY_COLD, "--precision", "0.1"),
+    "--precision needs warm or hot cells": (*ONLY_COLD, "--precision", "10%"),
     "has no variant duckdb?parallelism=3":
         ("run", "--dry-run", "--resume", RECORD, "--on", "duckdb?parallelism=3"),
     "--all cannot be added": ("run", "--dry-run", "--resume", RECORD, "--all"),

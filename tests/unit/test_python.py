@@ -156,7 +156,7 @@ def test_an_error_within_a_test_shows_what_to_do(pytester):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("fail_on='5%'", "fail_on is '5%'"),
+        ("fail_on='5'", "fail_on: '5' is not a percentage"),
         ("fail_on=-1", "fail_on is -1"),
         ("fail_on=True", "fail_on is True"),
         ("users=4", "users: loops of users are not judged"),

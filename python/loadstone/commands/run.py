@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from loadstone.plan.choices import DEFINED, RUN, Choice
+from loadstone.plan.choices import DEFINED, RUN, SHARE, Choice
 from loadstone.planning.completion import OF_CHOICES
 
 Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, which takes seconds.")]
@@ -84,8 +84,8 @@ def _parameters(
 def _annotation(choice: Choice) -> Any:
     """A choice as Typer declares it; None says that it was not made."""
     option = choice.option
-    # A scale may be written as 1e5, which is text to a parser of whole numbers.
-    item: Any = {"rows": str}.get(choice.name, choice.item)
+    # A scale may be written as 1e5, and a share as 5%, which is text to a parser of numbers.
+    item: Any = str if choice.name == "rows" or option.metavar == SHARE else choice.item
     kind = list[item] | None if choice.many else item | None
     complete = OF_CHOICES.get(choice.name)
     if not option.flag:

@@ -41,6 +41,8 @@ Rounds = Annotated[int, Within(1, 1_000)]
 Seed = Annotated[int, Within(0, 2**63 - 1)]
 Seconds = Annotated[float, Within(0, 86_400)]
 TimeLimit = Annotated[float, Within(0, 1e6, above=True)]
+SHARE = "SHARE"
+"""Stands for a share in help: on a command line a percentage, in a plan file a number, too."""
 Precision = Annotated[float, Within(0, 1, below=True)]
 Users = Annotated[int, Within(1, USERS_MAX)]
 Writers = Annotated[int, Within(0, USERS_MAX)]
@@ -191,8 +193,8 @@ class Choices:
         Precision,
         Option(
             "--precision",
-            "SHARE",
-            "Repeat until a ratio's interval is within ± this share: 0.015 by default.",
+            SHARE,
+            "Repeat until a ratio's interval is within ± this share: 1.5% by default.",
             seldom=True,
             commands=(RUN,),
         ),

@@ -7,9 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import InputError
-from loadstone.plan.choices import DEFINED, RUN, STUDIED, STUDY, TWO_ENDED, Choice, Choices
+from loadstone.plan.choices import (
+    DEFINED,
+    RUN,
+    SHARE,
+    STUDIED,
+    STUDY,
+    TWO_ENDED,
+    Choice,
+    Choices,
+)
 from loadstone.plan.idle_choices import idle
 from loadstone.text.files import read_toml
+from loadstone.text.parsing import as_percentage, share
 from loadstone.text.shape import fields_of, shaped
 
 FILE_BYTES_MAX = 1 << 20
@@ -57,6 +67,8 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
             value = data[choice.name]
             alone = choice.many and not isinstance(value, list | tuple)
             where = _named(source, choice)
+            if choice.option.metavar == SHARE and isinstance(value, str):
+                value = share(value, where)
             values[choice.name] = shaped((value,) if alone else value, hints[choice.name], where)
     return Choices(**values)
 
@@ -111,7 +123,8 @@ def as_command(choices: Choices) -> str:
             words.append(option.flag if value else f"--no-{option.flag.removeprefix('--')}")
         else:
             for item in value if choice.many else (value,):
-                words += [option.flag, str(item)] if option.flag else [str(item)]
+                text = as_percentage(item) if option.metavar == SHARE else str(item)
+                words += [option.flag, text] if option.flag else [text]
     return shlex.join(words)
 
 
