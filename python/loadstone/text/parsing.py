@@ -22,7 +22,7 @@ def whole_number(text: str, what: str) -> int:
 
 
 def share(given: str | float, what: str) -> float:
-    """A share of one: a percentage (`5%`, `2.5 %`), or in a program or a plan file a number below 1;
+    """A share of one: a percentage (`5%`, `2.5 %`); in a program or a plan file a number, too.
     `what` says which argument it was.
 
     Raises `InputError`, also for a text without the sign: 0.05 could be meant either way.
