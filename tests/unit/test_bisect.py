@@ -17,7 +17,7 @@ from loadstone.commands import bisect
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.plan.variant import release_of
 from loadstone.plan.workload import Workload, WorkloadStatement
-from loadstone.record.model import GivenAnswer, Run
+from loadstone.record.model import GivenAnswer, Run, StatementText
 from loadstone.report import releases as text
 from loadstone.run import releases
 from loadstone.run.session import Ended
@@ -191,7 +191,23 @@ def test_undecided_and_not_compared_are_no_all_clear() -> None:
     undecided = steps(few, few.plan.on, 0.05)
     assert {step.verdict for step in undecided} == {"undecided"}
     assert outcome(undecided) == "undecided"
-    assert "could not be decided" in next(text.sentences(undecided, lambda step: 0))
+    said, why, *_ = text.sentences(undecided, lambda step: 0)
+    assert "could not be decided" in said and "4 pairs have no interval" in why
+    assert (
+        "no interval" in json.loads(text.as_json(undecided, lambda step: 0))["steps"][0]["reason"]
+    )
+
+
+def test_plans_that_differ_are_printed_of_undecided_steps_too() -> None:
+    run = run_of(("duckdb@1.0.0", "duckdb@2.0.0"), lambda release: 1.0, samples=4)
+    plans = zip(run.results, ("HASH_JOIN", "NESTED_LOOP_JOIN"), strict=True)
+    planned = [replace(r, statements=(StatementText(0, "SELECT", plan),)) for r, plan in plans]
+    found = steps(replace(run, results=tuple(planned)), run.plan.on, 0.05)
+    lines = list(text.sentences(found, lambda step: 0))
+    assert any("hash join in 1.0.0, nested loop in 2.0.0" in line for line in lines), lines
+
+
+def test_steps_that_were_not_compared_are_no_all_clear() -> None:
     lost = Step("min-scalar", 1, "warm", "a", "b", None, "cache: 1 MiB against 2 MiB")
     assert outcome([lost]) == "nothing compared"
     assert outcome([replace(lost, reason="failed in B", failed=True)]) == "invalid"

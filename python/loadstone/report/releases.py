@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from loadstone.analysis.changed_answers import sentence as answer_sentence
-from loadstone.analysis.compare.cells import FASTER, SLOWER
+from loadstone.analysis.compare.cells import FASTER, SAME, SLOWER, UNDECIDED
 from loadstone.analysis.releases import Step, outcome
 from loadstone.control_characters import legible
 from loadstone.report.comparison.wording import bounding, bounds, times
@@ -79,14 +79,16 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
             f" {bounding(pair)}{digits(pair.ratio.value)} times that of {release(step.before)}"
             f" (95 % interval {bounds(pair.ratio)})"
         )
-    yield from _plans(changed)
+    open_ends = [step for step in found if not step.changed and step.verdict != SAME]
     if not changed:
-        open_ends = len([step for step in found if not step.changed and step.verdict != "same"])
         yield (
-            f"no change was found; {plural(open_ends, 'step')} could not be decided"
+            f"no change was found; {plural(len(open_ends), 'step')} could not be decided"
             if open_ends
             else "no change: each step is within the threshold"
         )
+    yield from (_why_open(step) for step in open_ends if step.pair is not None)
+    differing = [step for step in open_ends if step.plans and step.plans.apart]
+    yield from _plans([*changed, *differing])
 
 
 def _answers(changed: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
@@ -99,13 +101,27 @@ def _answers(changed: Sequence[Step], between: Callable[[Step], int]) -> Iterato
 
 
 def _plans(changed: Sequence[Step]) -> Iterator[str]:
-    """What differs between the plans of the steps that changed something."""
+    """What differs between the plans of these steps."""
     lines = (
         f"{step.operation}: {step.plans.words(release(step.before), release(step.after))}"
         for step in changed
         if step.plans
     )
     yield from dict.fromkeys(lines)
+
+
+def _why_open(step: Step) -> str:
+    """Why a step that was compared is neither a change nor none."""
+    pair = step.pair
+    assert pair is not None  # noqa: S101 - it was compared
+    ends = f"{step.operation} ({_scale(step)}), {release(step.before)} to {release(step.after)}"
+    if pair.ratio.low is None or pair.ratio.high is None:
+        return f"{ends}: undecided, since {plural(pair.pairs, 'pair')} have no interval"
+    if pair.ratio.low > 1 or pair.ratio.high < 1:
+        why = "the change may be within the threshold"
+    else:
+        why = "it allows no change, and one beyond the threshold"
+    return f"{ends}: undecided, by the interval {bounds(pair.ratio)}: {why}"
 
 
 def _where(step: Step, skipped: int) -> str:
@@ -146,7 +162,7 @@ def _plain(step: Step, skipped: int) -> dict[str, Any]:
         "after": step.after,
         "releases_not_measured": skipped,
         "verdict": step.verdict,
-        "reason": step.reason,
+        "reason": _why_open(step) if step.verdict == UNDECIDED else step.reason,
         "plans": step.plans and step.plans.words(step.before, step.after),
         "changed_answer": None if step.answer is None else asdict(step.answer),
         "before_ns": None if pair is None else pair.a_ns.value,
