@@ -107,6 +107,14 @@ def test_a_materialised_cte_is_told_from_two_scans() -> None:
     assert found["keeps"] == ((), ("materialised CTE",))
 
 
+def test_a_filter_in_another_place_is_no_other_way() -> None:
+    scan = "SEQ_SCAN ~9 rows\n  Table: t"
+    filtered = "FILTER ~9 rows\n  SEQ_SCAN ~9 rows\n    Table: t"
+    between = compare(read("duckdb", scan), read("duckdb", filtered))
+    assert between.apart and not between.is_another_way
+    assert compare(read("duckdb", INLINED), read("duckdb", MATERIALISED)).is_another_way
+
+
 def test_a_search_is_told_from_a_scan() -> None:
     found = apart(("sqlite", "sqlite"), SEARCHED, SCANNED)
     assert found["reads"][1] == ("full scan of projected",)

@@ -49,10 +49,14 @@ def _of(seen: Evidence, row: Row) -> Finding | None:
     slowest_first = sorted(plans, key=_typical_ns, reverse=True)
     named = {labels[figure.cell.variant]: plans[figure] for figure in slowest_first}
     apart = [_words(topic, ways) for topic, ways in topics_apart(named).items()]
+    names = [labels[figure.cell.variant] for figure in (slow, fast)]
+    between = seen.plans_apart(slow, fast)
+    if not apart and between.same_engine and between.apart:
+        # As by another index of the same table.
+        apart = [between.words(*names)]
     if ratio <= 1 or not apart:
         return None
     words = ". ".join(apart)
-    names = [labels[figure.cell.variant] for figure in (slow, fast)]
     return Finding(
         rule=RULE,
         kind="plans",

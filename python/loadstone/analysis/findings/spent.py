@@ -113,7 +113,7 @@ def by_plan(plans: PlanDifference) -> tuple[Grade, str]:
     more than their plans."""
     if plans.pairs:
         return Grade.CONSISTENT, PAIRS
-    if plans.apart and plans.same_engine:
+    if plans.is_another_way:
         return Grade.CONSISTENT, OTHER_PLAN
     return Grade.UNEXPLAINED, "computing"
 

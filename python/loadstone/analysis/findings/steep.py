@@ -68,7 +68,7 @@ def _finding(seen: Evidence, line: Growth, cells: list[CellResult]) -> Finding:
 
 def _cause(cells: list[CellResult]) -> str:
     apart = plan_difference(cells[0], cells[-1], named=False)
-    if apart.apart:
+    if apart.is_another_way:
         return f"Its plan at the smallest scale beside the one at the largest: {apart.words()}."
     engine = engine_of(cells[-1].cell.variant)
     plans = [read(engine, text.plan) for text in cells[-1].statements]

@@ -26,6 +26,7 @@ from loadstone.plan.variant import engine_of
 from loadstone.record.model import CellResult
 
 ORDER = "reads in the order of"
+OTHER = "other operators"
 NONE = "none"
 OF_RESULTS = frozenset((*PASSING, SINGLE, "subquery scan", "rows"))
 """Operators that count, project or write a result."""
@@ -64,6 +65,12 @@ class PlanDifference:
     def is_same(self) -> bool:
         """Whether both were read to the last line, and nothing differs."""
         return not self.apart and not self.unread
+
+    @property
+    def is_another_way(self) -> bool:
+        """Whether one engine joins, reads, groups, sorts or keeps in another way, or in another
+        order: more than a projection or a filter in another place."""
+        return self.same_engine and any(each.topic != OTHER for each in self.apart)
 
     def words(self, one: str = "", other: str = "") -> str:
         """What differs, that nothing does, or why that is not known."""
@@ -112,7 +119,7 @@ def _of_one_engine(one: ReadPlan, other: ReadPlan, named: bool) -> list[Apart]:
     for topic in (*TOPICS, ""):
         sides = [_counted(side, topic, more_than_projected) for side in (less, more)]
         if any(sides):
-            apart.append(Apart(topic or "other operators", *sides))
+            apart.append(Apart(topic or OTHER, *sides))
     order = [tuple(_places(plan.operators)) for plan in (one, other)]
     if named and not apart and order[0] != order[1]:
         apart.append(Apart(ORDER, *order))
