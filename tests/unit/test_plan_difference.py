@@ -202,6 +202,13 @@ def test_plans_of_lode_are_read(plan: str, kinds: set[str]) -> None:
     assert (found.unread, compared) == ("", kinds)
 
 
+def test_what_a_join_reads_on_its_own_line_is_read() -> None:
+    looped = "1. scan a is t\n   loop look-up b is s by hash k = a.k\n   rows (a.k) (about 1 rows)"
+    searched = "SCAN t\nSEARCH s USING INDEX i (k=?)"
+    assert apart(("lode", "sqlite"), looped, searched) == {}
+    assert {"full scan", "hash join"} == read("turso", "HASH JOIN b").kinds
+
+
 def test_a_statement_and_the_count_of_its_rows_are_found_alike_or_not() -> None:
     assert finds_alike("sqlite", "SCAN t", "SCAN t")
     assert finds_alike("sqlite", "SCAN t", "SCAN t USING COVERING INDEX i") is False

@@ -161,6 +161,7 @@ class Rules:
     estimate: re.Pattern[str] | None
     refined: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]
     doubted: Mapping[str, tuple[re.Pattern[str], str]]
+    implied: Mapping[str, str]
     unwritten: frozenset[str]
     siblings_join: bool
     inner_index: bool
@@ -195,6 +196,7 @@ def rules_of(engine: str) -> Rules | None:
             kind: (re.compile(one["where"]), one["becomes"])
             for kind, one in text.get("doubted", {}).items()
         },
+        implied=text.get("implied", {}),
         unwritten=frozenset(text.get("unwritten", ())),
         siblings_join=text.get("siblings_join", False),
         inner_index=text.get("inner_index", False),
@@ -260,6 +262,8 @@ def _statement(rules: Rules, text: str) -> tuple[list[Operator], str]:
                 # Of one line that says how it joins, as by a buffer, no other join is inferred.
                 found[begins:] = [one for one in found[begins:] if one.topic != "joins"]
             found.append(operator)
+            if operator.kind in rules.implied:
+                found.append(replace(operator, kind=rules.implied[operator.kind]))
     return (list(_over_indexes(found)) if rules.inner_index else found), unknown
 
 
