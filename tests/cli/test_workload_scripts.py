@@ -123,6 +123,11 @@ def test_the_harness_overhead_is_not_judged_by_what_it_leaves(desk: Desk) -> Non
         (variant, model): "ok" for variant in ("sqlite", "null") for model in ("closed", "open")
     }
     assert "on null, 2 users, closed loop: 0 of" not in ran.stdout
+    for point in desk.read().users:
+        begins = [text.split()[0] for text, _ in point.statements]
+        assert begins == ["UPDATE", "SELECT", "UPDATE", "UPDATE", "INSERT"]
+        if point.variant == "sqlite":
+            assert "USING INTEGER PRIMARY KEY" in point.statements[0][1]
 
 
 @pytest.mark.slow

@@ -221,6 +221,7 @@ class LoopFigures(Part, frozen=True, kw_only=True):
     compared: int | None = None
     interval_ns: int = 0
     intervals: tuple[Interval, ...] = ()
+    statements: tuple[tuple[str, str], ...] = ()
 
     def fields(self, **others: Any) -> dict[str, Any]:
         """Its fields by name, for a `UsersPoint`, with `others` in place of some."""

@@ -217,6 +217,9 @@ def _users_point(row: dict[str, Any]) -> UsersPoint:
     found["intervals"] = shaped(
         strict_json(row["intervals"]), tuple[IntervalRow, ...], "users.intervals"
     )
+    found["statements"] = shaped(
+        strict_json(row["statements"]), tuple[tuple[str, str], ...], "users.statements"
+    )
     found["ramp"] = shaped(strict_json(row["ramp"]), tuple[RateOfStep, ...], "users.ramp")
     return UsersPoint(**row | found)
 

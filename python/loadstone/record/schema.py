@@ -389,6 +389,7 @@ TABLES = (
             Column("interval_ns", NS),
             Column("intervals", json_text(1 << 18)),
             Column("ramp", json_text(4_000)),
+            Column("statements", json_text(1 << 22)),
         ),
     ),
     Table(

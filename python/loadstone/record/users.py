@@ -53,3 +53,5 @@ class UsersPoint:
     """The loop over time, in intervals of that length from its begin on; empty: not measured."""
     ramp: tuple[float, ...] = ()
     """The rates of the steps of an open loop, all together of its duration; empty: one rate."""
+    statements: tuple[tuple[str, str], ...] = ()
+    """Of statements that differ in values alone, the text of the first, and the engine's plan."""

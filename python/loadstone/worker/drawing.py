@@ -6,7 +6,7 @@ than the engine's own. The first values are translated whole, too, and compared.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone._core import Drawing
@@ -19,6 +19,8 @@ from loadstone.workload.parameters import filled, given, literal, marked
 CHECKED = 5
 """Requests of each text whose translations are compared: of a list, values of all its types are
 likely among them."""
+SOUGHT = 10_000
+"""Requests in which one of each shape is sought, for its plan."""
 Text = tuple[list[str], list[int]]
 """Pieces of a text, and the draws between them."""
 
@@ -29,6 +31,17 @@ class DrawnRequests:
 
     drawing: Drawing
     gives_rows: Sequence[Sequence[bool]]
+
+    def kinds(self) -> Iterator[Statement]:
+        """A request of each shape that the first ones have."""
+        found: set[int] = set()
+        for number in range(SOUGHT):
+            shape, _ = self.drawing.texts(number)
+            if shape not in found:
+                found.add(shape)
+                yield self.of(number)
+            if len(found) == len(self.gives_rows):
+                return
 
     def of(self, number: int) -> Statement:
         """The request of a number, as a script."""

@@ -1,16 +1,18 @@
 """The requests to a worker whose engine executes statements."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Generated, Table
-from loadstone.errors import UnsupportedError
+from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.protocol import messages, parts
 from loadstone.protocol.messages import Done
 from loadstone.protocol.parts import StoredAt
 from loadstone.quel.dialect import is_quel
+from loadstone.quel.statement import is_control
 from loadstone.worker.affinity import placed
 from loadstone.worker.loop_result import no_figures
 from loadstone.worker.requests import Requests, not_open
@@ -21,11 +23,14 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from loadstone.quel.statement import Statement
     from loadstone.worker.drawing import DrawnRequests
     from loadstone.worker.ladder_timer import LadderTimer
     from loadstone.worker.user_loop import Request as UserRequest
     from loadstone.worker.user_loop import Users
 
+PLANS_MAX, PLANS_LETTERS_MAX = 100, 1 << 20
+"""Statements of a loop that a record keeps with their plans, and their letters together."""
 _LATE = "late"
 """The relation that holds the rows to be inserted while they are."""
 
@@ -180,7 +185,8 @@ class StatementRequests(Requests):
         ]
         users = Users(self.engine, self._mark)
         if block.sql is None:
-            return messages.LoopResult(users.work(request.loop, requests))
+            figures = users.work(request.loop, requests)
+            return messages.LoopResult(figures.but(statements=self._plans(statements[:1])))
         try:
             drawn = drawn_requests(
                 request.loop,
@@ -191,9 +197,36 @@ class StatementRequests(Requests):
             )
         except UnsupportedError as gap:
             return messages.LoopResult(no_figures("gap", f"{gap.message}: {gap.hint}"))
-        if not block.sql.changed:
-            return messages.LoopResult(users.work(request.loop, requests, drawn))
-        return messages.LoopResult(self._changing_loop(request, block.sql, users, requests, drawn))
+        plans = self._plans([*drawn.kinds()] if drawn else statements)
+        if block.sql.changed:
+            figures = self._changing_loop(request, block.sql, users, requests, drawn)
+        else:
+            figures = users.work(request.loop, requests, drawn)
+        return messages.LoopResult(figures.but(statements=plans))
+
+    def _plans(self, statements: "Sequence[Statement]") -> tuple[tuple[str, str], ...]:
+        """Each kind of statement among these, the first of it, and the engine's plan."""
+        sent = [
+            text
+            for one in statements
+            for text, _ in one.steps or ((one.text, True),)
+            if not is_control(text)
+        ]
+        if len(sent) > 1 and not is_quel(self.engine.dialect):
+            from loadstone.workload.sql import of_each_shape
+
+            sent = of_each_shape(sent, self.engine.dialect, "a loop")
+        found: list[tuple[str, str]] = []
+        left = PLANS_LETTERS_MAX
+        for text in sent[:PLANS_MAX]:
+            plan = ""
+            with suppress(LoadstoneError):  # the loop shows whether it can be executed
+                plan = self.engine.explain(text)
+            left -= len(text) + len(plan)
+            if left < 0:
+                break
+            found.append((text, plan))
+        return tuple(found)
 
     def _changing_loop(
         self,
