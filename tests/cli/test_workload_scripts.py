@@ -114,7 +114,7 @@ def test_a_transaction_is_asked_of_three_engines_and_by_users_and_set_back(desk:
 
 @pytest.mark.slow
 def test_the_harness_overhead_is_not_judged_by_what_it_leaves(desk: Desk) -> None:
-    bank(desk, TPCB)
+    bank(desk, TPCB, script=SCRIPT.replace("BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE"))
     ran = desk.run("run", "./bank", "--on", "sqlite", *MEASURED[:-1], "--users", "2",
                    "--loop-seconds", "0.2", "--record", str(desk.record))  # fmt: skip
     assert ran.returncode == 0, ran.stderr + ran.stdout

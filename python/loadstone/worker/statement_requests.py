@@ -191,7 +191,7 @@ class StatementRequests(Requests):
             drawn = drawn_requests(
                 request.loop,
                 block.sql,
-                self.engine.dialect,
+                timer.dialect_of(block.sql),
                 lambda text: timer.translate(block, text),
                 prepared=("statement", "prepared") in self.engine.variant.tactics,
             )

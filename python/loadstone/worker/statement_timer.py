@@ -76,6 +76,11 @@ class StatementTimer(Timer):
                 raise
             return ""
 
+    def dialect_of(self, sql: SqlText) -> str:
+        """The dialect in which the engine gets a user's text: one without answers takes any."""
+        own = self.engine.dialect
+        return own if self.engine.capabilities.answers else sql.written_in or own
+
     def statements(self, block: Block) -> Sequence[Statement]:
         """Each variation as the engine gets it."""
         return [self.translate(block, each.text) for each in block.variations]
@@ -304,7 +309,7 @@ class StatementTimer(Timer):
             stored = {name: self.engine.stored_name(name) for name in block.sql.tables}
             translated = script.for_engine if block.sql.script else sql_for_engine.for_engine
             self.translated[key] = translated(
-                text, block.sql.written_in, self.engine.dialect, stored, block.sql.columns,
+                text, block.sql.written_in, self.dialect_of(block.sql), stored, block.sql.columns,
                 self.engine.schema,
             )  # fmt: skip
         if key not in self.translated:
