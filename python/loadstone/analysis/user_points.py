@@ -85,13 +85,13 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
 
 
 def _remarks(points: Sequence[UsersPoint], plan: Plan) -> Iterator[str]:
+    """Of engines: the harness overhead has no answers, and is behind at no rate."""
+    points = [one for one in points if plan.role_of(one.variant) != Role.OVERHEAD]
     for point in points:
         if point.ramp and point.status in BELIEVED:
             verdict = ramp_verdict(point, plan.loop_s)
             yield f"ramp of {_loop(point)}: {verdict.words}"
     for point in points:
-        if plan.role_of(point.variant) == Role.OVERHEAD:
-            continue  # it has no answers, and keeps nothing
         compared = point.compared if point.status in BELIEVED else None
         if compared is not None and compared < point.completed:
             of_all = f"{number(compared)} of {number(point.completed)}"
