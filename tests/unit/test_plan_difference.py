@@ -5,7 +5,7 @@ import pytest
 
 from loadstone.analysis.plans.difference import ORDER, compare, finds_alike
 from loadstone.analysis.plans.operators import FOLDER, TOPICS, read, rules_of
-from loadstone.engines.duckdb.plans import written
+from loadstone.engines.duckdb.plans import redrawn, written
 
 BLOCKWISE = """UNGROUPED_AGGREGATE
   Aggregates: count_star(), sum(#0)
@@ -223,6 +223,40 @@ def test_json_of_duckdb_becomes_a_line_for_each_operator() -> None:
     scan += ' "Projections": ["a", "b\\nc"], "Estimated Cardinality": "1"}}'
     text = f'[{{"name": "FILTER", "children": [{scan}], "extra_info": {{}}}}]'
     assert written(text) == "FILTER\n  SEQ_SCAN ~1 row\n    Table: t\n    Projections: a, b c"
+
+
+DRAWN = """
+┌───────────────────────────┐
+│      UNGROUPED_AGGREGATE  │
+│   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─   │
+│        count_star()       │
+└─────────────┬─────────────┘
+┌─────────────┴─────────────┐
+│     BLOCKWISE_NL_JOIN     │
+│   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─   │
+│           INNER           ├──────────────┐
+│          (k = k)          │              │
+└─────────────┬─────────────┘              │
+┌─────────────┴─────────────┐┌─────────────┴─────────────┐
+│         SEQ_SCAN          ││         SEQ_SCAN          │
+│   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─   ││   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─   │
+│             r             ││             l             │
+│   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─   ││   ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─   │
+│         EC: 20000         ││          EC: 300          │
+└───────────────────────────┘└───────────────────────────┘
+"""
+
+
+def test_a_drawing_of_an_older_duckdb_is_read_box_by_box() -> None:
+    """Of 1.0.0, which has no other form."""
+    plan = read("duckdb", redrawn(DRAWN))
+    assert [(one.kind, one.target, one.rows) for one in plan.operators] == [
+        ("aggregate without groups", "", None),
+        ("blockwise nested loop", "", None),
+        ("table scan", "r", 20000),
+        ("table scan", "l", 300),
+    ]
+    assert plan.unread == "" and plan.pair_joins and redrawn("") == redrawn("none") == ""
 
 
 def test_every_engine_that_has_plans_has_rules_and_topics_that_exist() -> None:

@@ -63,6 +63,7 @@ PROJECTION = "projection"
 PASSING = ("result written", PROJECTION)
 """Operators that give on as many rows as they get."""
 SINGLE = "aggregate without groups"
+SCAN = "table scan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +278,7 @@ def _describes(rules: Rules, piece: str, found: list[Operator]) -> bool:
         if line.match(piece):
             found[-1] = replace(last, kind=becomes)
             return True
-    if rules.table and (named := rules.table.match(piece)):
+    if rules.table and last.kind == SCAN and (named := rules.table.match(piece)):
         found[-1] = replace(last, target=named[1])
         return True
     return False

@@ -319,7 +319,8 @@ class DuckdbEngine(Engine):
         try:
             rows = self.fetch(f"EXPLAIN (FORMAT JSON) {statement}")
         except EngineError:
-            return "\n".join(str(row[-1]) for row in self.fetch(f"EXPLAIN {statement}"))
+            drawn = self.fetch(f"EXPLAIN {statement}")
+            return "\n\n".join(plans.redrawn(str(row[-1])) for row in drawn)
         return "\n\n".join(plans.written(str(row[-1])) for row in rows)
 
     def own_times(self, statement: str) -> Mapping[str, int]:
