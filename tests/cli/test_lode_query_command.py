@@ -149,7 +149,8 @@ def test_a_csv_file_of_reals_may_have_large_whole_ones_and_one_of_integers_the_l
         ("a\n1\n9223372036854775808\n", "other=other.csv", "a has an integer of more than 8 bytes"),
         ("a\n-9223372036854775809\n", "other=other.csv", "a has an integer of more than 8 bytes"),
         ("day\n2026-01-01\n", "other=other.csv", "no type for day"),
-        ("a\n1\n2,3\n", "other=other.csv", "cannot read other.csv"),
+        ("a\n1\n2,3\n", "other=other.csv", "other.csv, line 3"),
+        ('a,b\n1,x\n2,"y\n3,z\n', "other=other.csv", "other.csv, line 3, column 2 (b)"),
     ],
 )
 def test_a_file_that_is_no_relation_is_refused(parts: Desk, content: str, wish: str, words: str):

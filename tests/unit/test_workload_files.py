@@ -78,6 +78,8 @@ REFUSED: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "a name twice but for capitals": ("a,A\n1,2\n", ("line 1", "'a'", "1 and 2")),
     "an empty name": ("a,,c\n1,2,3\n", ("line 1", "column 2")),
     "a line break in a name": ('a,"b\nc"\n1,2\n', ("line 1", "column 2")),
+    "a long name": (f"a,{'b' * 121}\n1,2\n", ("line 1", "column 2", "120")),
+    "too many columns": (",".join(f"c{n}" for n in range(2_001)), ("line 1", "2,001", "2,000")),
     "semicolons": ("a;b\n1;2,5\n", ("line 1", "a;b")),
 }  # fmt: skip
 

@@ -13,7 +13,8 @@ from loadstone.text.shape import Most, OneOf, Within
 from loadstone.text.zone import UTC
 
 TITLE_LETTERS_MAX = 200
-Name = Annotated[str, Most(120)]
+NAME_LETTERS_MAX, COLUMNS_MAX = 120, 2_000
+Name = Annotated[str, Most(NAME_LETTERS_MAX)]
 _WORD = re.compile(r"\w+")
 Text = Annotated[str, Most(1 << 19)]
 Size = Annotated[int, Within(0, 10**15)]
@@ -65,7 +66,7 @@ class DataTable:
     that the query `sql` makes; then `checksum` is theirs."""
 
     name: Name
-    columns: Annotated[tuple[Column, ...], Most(2_000)]
+    columns: Annotated[tuple[Column, ...], Most(COLUMNS_MAX)]
     files: Annotated[tuple[DataFile, ...], Most(10_000)]
     rows: Size
     primary_key: tuple[Name, ...] = ()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadstone.errors import InputError, LodeError
 from loadstone.lode import Database
+from loadstone.text import csv_file
 from loadstone.text.numbers import plural
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def _read_csv(path: str) -> "pa.Table":
     from pyarrow import compute, csv, types
 
     empty = [word for word in csv.ConvertOptions().null_values if "nan" not in word.lower()]
-    table = csv.read_csv(path, convert_options=csv.ConvertOptions(null_values=empty))
+    csv_file.checked(Path(path))  # Arrow's reader loses what follows a stray quote
+    parse = csv.ParseOptions(newlines_in_values=True)
+    convert = csv.ConvertOptions(null_values=empty)
+    table = csv.read_csv(path, parse_options=parse, convert_options=convert)
     large = [
         column.name
         for column in table.schema
@@ -85,9 +89,8 @@ def _read_csv(path: str) -> "pa.Table":
     ]
     if large:
         as_text = dict.fromkeys(large, pa.string())
-        written = csv.read_csv(
-            path, convert_options=csv.ConvertOptions(include_columns=large, column_types=as_text)
-        )
+        convert = csv.ConvertOptions(include_columns=large, column_types=as_text)
+        written = csv.read_csv(path, parse_options=parse, convert_options=convert)
         for name in large:
             if not _any(compute.invert(compute.match_substring_regex(written[name], _WHOLE))):
                 raise InputError(

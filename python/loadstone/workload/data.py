@@ -19,7 +19,14 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from loadstone.errors import InputError
-from loadstone.plan.workload import VALUES_MAX, Column, DataFile, DataTable
+from loadstone.plan.workload import (
+    COLUMNS_MAX,
+    NAME_LETTERS_MAX,
+    VALUES_MAX,
+    Column,
+    DataFile,
+    DataTable,
+)
 from loadstone.text import csv_file
 from loadstone.text.numbers import listing
 from loadstone.workload import answers, sql
@@ -286,13 +293,21 @@ def _columns_of(schema: Any, types: Mapping[str, str], path: str) -> tuple[Colum
 
 def _check_names(names: Sequence[str], where: str) -> None:
     """Raise `InputError` where columns have no names, or two the same."""
-    if not names:
-        raise InputError(f"{where}: it has no columns")
+    if not 0 < len(names) <= COLUMNS_MAX:
+        raise InputError(
+            f"{where}: it has {len(names):,} columns, and a table has one to {COLUMNS_MAX:,}",
+            hint="leave out those that no statement reads" if names else "",
+        )
     by_name: dict[str, list[int]] = {}
     for number, name in enumerate(names, 1):
         by_name.setdefault(name.lower(), []).append(number)
         if not name:
             raise InputError(f"{where}: column {number} has no name", hint="give it one")
+        if len(name) > NAME_LETTERS_MAX:
+            raise InputError(
+                f"{where}: the name of column {number} is longer than {NAME_LETTERS_MAX} letters",
+                hint="shorten it",
+            )
         if not name.isprintable():
             raise InputError(
                 f"{where}: {name[:60]!r} is no name of column {number}",
