@@ -96,6 +96,8 @@ REFUSED: dict[str, tuple[Any, dict[str, str], tuple[str, ...]]] = {
     "a year of five digits": (pa.array([253_402_300_800], pa.timestamp("s")), {}, ("row 1",)),
     "bytes": (pa.array([b"a"]), {}, ("binary", '"v" = "text"')),
     "bytes that are no text": (pa.array([b"a", b"\xff"]), {"v": "text"}, ("row 2", "UTF-8")),
+    "bytes that are called a text": (pa.array([b"a", b"\xff"]).view(pa.string()), {},
+                                     ("row 2", "UTF-8")),
     "a time of day": (pa.array([dt.time(10, 15)]), {}, ("time64", '"v" = "text"')),
     "a struct": (pa.array([{"a": 1}]), {}, ("struct",)),
     "a list": (pa.array([[1]]), {"v": "text"}, ("list",)),

@@ -87,11 +87,9 @@ class _Rows:
     def __iter__(self) -> Iterator[int]:
         width = len(self.names)
         while (row := self._next()) is not None:
-            if len(row) == width:
-                yield self._row
-            elif row:
+            if len(row) != width and row:
                 self._refuse_width(row)
-            elif width == 1:  # of one column, an empty line is a row whose value is missing
+            if row or width == 1:  # of one column, an empty line is a row whose value is missing
                 yield self._row
 
     def _next(self) -> list[str] | None:

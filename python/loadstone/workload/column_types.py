@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -37,6 +38,7 @@ _SHAPES = {
     "bool": _TRUTH, "date": _DATE, "timestamp": _TIME,
 }  # fmt: skip
 """The texts that are values of a type."""
+_PLAIN = ("int2", "int4", "int8", "timestamp")
 _YEARS = {
     "date": (-719_162, 2_932_896),
     "timestamp": (-719_162 * 86_400_000_000, 2_932_897 * 86_400_000_000 - 1),
@@ -97,7 +99,7 @@ def converted(column: Any, kind: str) -> Any:
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), arrow_type(kind))
     if type_name(column.type) == "text":
-        found = _of_texts(column.cast(pa.string()), kind)
+        found = _of_texts(_checked(column.cast(pa.string())), kind)
     else:
         found = _of_values(column, kind)
     if kind in _YEARS:
@@ -146,6 +148,16 @@ def _first(column: Any, convert: Callable[[Any], Any]) -> int:
     return low
 
 
+def _checked(texts: Any) -> Any:
+    """The same: a file may call bytes a text that are none."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        place = _first(texts, lambda part: part.validate(full=True))
+        raise MisfitError(place, "its bytes are no text in UTF-8") from error
+    return texts
+
+
 def _of_texts(texts: Any, kind: str) -> Any:
     if kind == "text":
         return texts
@@ -154,6 +166,9 @@ def _of_texts(texts: Any, kind: str) -> Any:
     if other >= 0:
         raise MisfitError(other, f"{texts[other].as_py()[:60]!r} is no {kind}")
     convert = _CONVERSIONS.get(family, lambda part: part.cast(arrow_type(kind)))
+    if family in _PLAIN:  # of most files all values are written as Arrow has them, which is fast
+        with suppress(pa.ArrowInvalid):
+            return texts.cast(arrow_type(kind))
     try:
         return convert(texts)
     except pa.ArrowInvalid as error:

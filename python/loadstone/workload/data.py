@@ -430,14 +430,20 @@ def _errors(path: Path) -> Iterator[None]:
         raise _unreadable(path, error) from error
     except (pa.ArrowException, UnicodeDecodeError) as error:
         stated = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"{path} cannot be read: {stated}",
-            hint=f"is it a whole {_suffix(path)[1:]} file? Its name's ending says so",
-        ) from error
+        raise _broken(path, stated) from error
+
+
+def _broken(path: Path, stated: str) -> InputError:
+    return InputError(
+        f"{path} cannot be read: {stated}",
+        hint=f"is it a whole {_suffix(path)[1:]} file? Its name's ending says so",
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> InputError:
-    words = error.strerror or str(error).partition(". Detail")[0]
+    words = error.strerror or str(error).partition(". Detail")[0].partition("\n")[0]
+    if error.errno is None:  # Arrow's, of the contents
+        return _broken(path, words)
     return InputError(
         f"the data file {path} cannot be read: {words}",
         hint="names of files begin in the folder of workload.toml, those of --data in this one",
