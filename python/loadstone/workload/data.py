@@ -1,22 +1,17 @@
-"""Data files of a workload: Parquet, CSV, Arrow. What they hold, and their rows as engines load
-them.
+"""Tables of a workload, of its data files or of a query: their columns, and their rows as engines
+load them.
 
 A file is read whole once when a run is planned: its checksum, its number of rows and the types of
 its columns stand in the plan, and its primary key is checked. A run that is resumed reads it again.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import (
@@ -24,12 +19,11 @@ from loadstone.plan.workload import (
     NAME_LETTERS_MAX,
     VALUES_MAX,
     Column,
-    DataFile,
     DataTable,
 )
 from loadstone.text import csv_file
 from loadstone.text.numbers import listing
-from loadstone.workload import answers, sql
+from loadstone.workload import answers, data_file, sql
 from loadstone.workload.column_types import (
     TYPES,
     MisfitError,
@@ -41,9 +35,6 @@ from loadstone.workload.column_types import (
 from loadstone.workload.guessing import Guess
 from loadstone.workload.keys import PrimaryKey
 from loadstone.workload.waiting import announced
-
-SUFFIXES = (".parquet", ".csv", ".arrow", ".feather", ".ipc")
-BATCH_ROWS = 1 << 16
 
 
 def made(
@@ -90,7 +81,7 @@ def values_of(
     readers = {table.name: stream(table, folder) for table in tables if table.name in used}
     found: list[Any] = []
     with announced(f"executing the query of {where}"):
-        for batch in rows_of(query, BATCH_ROWS, where, readers):
+        for batch in rows_of(query, data_file.BATCH_ROWS, where, readers):
             found += batch.column(0).drop_null().to_pylist()
             if len(found) > VALUES_MAX:
                 raise InputError(
@@ -109,7 +100,7 @@ def _as_literal(value: Any) -> int | float | str | bool:
 def _rows_made(name: str, query: str) -> Any:
     from loadstone.engines.duckdb.generating import rows_of
 
-    return rows_of(query, BATCH_ROWS, f"the table {name}")
+    return rows_of(query, data_file.BATCH_ROWS, f"the table {name}")
 
 
 def described(
@@ -134,8 +125,10 @@ def _read(
     indexes: Sequence[Sequence[str]],
 ) -> DataTable:
     paths = [Path(folder, file) for file in files]
-    stated = tuple(_file(file, path) for file, path in zip(files, paths, strict=True))
-    taken = dict(types) | _guessed([path for path in paths if _suffix(path) == ".csv"], types)
+    stated = tuple(data_file.identity(file, path) for file, path in zip(files, paths, strict=True))
+    taken = dict(types) | _guessed(
+        [path for path in paths if data_file.suffix(path) == ".csv"], types
+    )
     first, *others = [_columns(path, taken) for path in paths]
     for path, found in zip(paths[1:], others, strict=True):
         _check_same(path, found, paths[0], first)
@@ -151,10 +144,10 @@ def _guessed(paths: Sequence[Path], types: Mapping[str, str]) -> dict[str, str]:
     """The types of the columns of CSV files, of all their rows together."""
     guesses: dict[str, Guess] = {}
     for path in paths:
-        with _errors(path):
+        with data_file.errors_of(path):
             names, rows = csv_file.checked(path)
             _check_names(names, f"{path}, line 1")
-            for batch in _csv(path, names):
+            for batch in data_file.csv_batches(path, names):
                 rows -= batch.num_rows
                 for column in {*names} - {*types}:
                     guesses.setdefault(column, Guess()).take(batch.column(column))
@@ -210,7 +203,7 @@ def check_unchanged(table: DataTable, folder: str) -> None:
         )
     for file in table.files:
         path = Path(folder, file.name)
-        if _file(file.name, path) != file:
+        if data_file.identity(file.name, path) != file:
             raise InputError(
                 f"{path} is not the file that this run began with",
                 hint="put the file of then back, or start a new run without --resume",
@@ -238,8 +231,8 @@ def _batches(table: DataTable, folder: str, schema: Any) -> Iterator[Any]:
         yield from _typed(_rows_made(table.name, table.sql), table, schema, None)
     for file in table.files:
         path = Path(folder, file.name)
-        with _errors(path):
-            yield from _typed(_reader(path), table, schema, path)
+        with data_file.errors_of(path):
+            yield from _typed(data_file.batches_of(path), table, schema, path)
 
 
 def _typed(batches: Any, table: DataTable, schema: Any, path: Path | None) -> Iterator[Any]:
@@ -262,15 +255,15 @@ def _typed(batches: Any, table: DataTable, schema: Any, path: Path | None) -> It
 
 
 def _place_of(path: Path, row: int) -> str:
-    if _suffix(path) == ".csv":
+    if data_file.suffix(path) == ".csv":
         return f"{path}, line {csv_file.line_of(path, row):,}"
     return f"{path}, row {row + 1:,}"
 
 
 def _columns(path: Path, types: Mapping[str, str]) -> tuple[Column, ...]:
     """The columns of a file, in its order."""
-    with _errors(path):
-        schema = _schema(path)
+    with data_file.errors_of(path):
+        schema = data_file.schema_of(path)
     return _columns_of(schema, types, str(path))
 
 
@@ -320,134 +313,6 @@ def _check_names(names: Sequence[str], where: str) -> None:
                 f" {name[:60]!r}",
                 hint="name each otherwise: engines do not tell capitals from small letters",
             )
-
-
-def _suffix(path: Path) -> str:
-    return path.suffix.lower()
-
-
-def _schema(path: Path) -> Any:
-    if _suffix(path) == ".csv":
-        return pa.schema([(name, pa.string()) for name in csv_file.header_of(path)])
-    if _suffix(path) == ".parquet":
-        _check_int96(path)
-        return pyarrow.parquet.read_schema(path)
-    with pa.memory_map(str(path)) as source:
-        return _ipc(source).schema
-
-
-def _reader(path: Path) -> Iterator[Any]:
-    """The rows of a file, whose types are the file's: of a CSV, texts."""
-    if _suffix(path) == ".csv":
-        yield from _csv(path, csv_file.header_of(path))
-    elif _suffix(path) == ".parquet":
-        yield from _parquet(path)
-    else:
-        with pa.memory_map(str(path)) as source:
-            opened = _ipc(source)
-            if isinstance(opened, pa.RecordBatchStreamReader):
-                yield from opened
-            else:
-                yield from map(opened.get_batch, range(opened.num_record_batches))
-
-
-def _csv(path: Path, names: Sequence[str]) -> Iterator[Any]:
-    """An empty field is NULL, a quoted empty one a text without letters. Only of a file that was
-    checked: this reader takes what is no CSV, too."""
-    convert = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True,
-        quoted_strings_can_be_null=False, null_values=[""],
-    )  # fmt: skip
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
-    read = pyarrow.csv.ReadOptions(block_size=csv_file.BLOCK_BYTES)
-    for block in pyarrow.csv.open_csv(
-        path, convert_options=convert, parse_options=parse, read_options=read
-    ):
-        for first in range(0, block.num_rows, BATCH_ROWS):
-            yield block.slice(first, BATCH_ROWS)
-
-
-def _parquet(path: Path) -> Iterator[Any]:
-    """Times in INT96 are nanoseconds of a day: as nanoseconds of 64 bits they would end in the year
-    2262, and be other times beyond."""
-    with pyarrow.parquet.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
-        yield from file.iter_batches(BATCH_ROWS)
-
-
-def _check_int96(path: Path) -> None:
-    """Raise `InputError` where a time in INT96 is finer than a microsecond: `_parquet` cuts it."""
-    with (
-        pyarrow.parquet.ParquetFile(path, coerce_int96_timestamp_unit="us") as coarse,
-        pyarrow.parquet.ParquetFile(path) as fine,
-    ):
-        flat = [fine.schema.column(number) for number in range(len(fine.schema))]
-        names = [one.name for one in flat if one.physical_type == "INT96" and one.path == one.name]
-        before = 0
-        both = (each.iter_batches(BATCH_ROWS, columns=names) for each in (coarse, fine))
-        for micros, nanos in zip(*both, strict=True) if names else ():
-            for name, cut, whole in zip(names, micros.columns, nanos.columns, strict=True):
-                # Beyond 64 bits both go round.
-                same = pc.equal(pc.multiply(cut.cast(pa.int64()), 1000), whole.cast(pa.int64()))
-                if (place := pc.index(same, value=False).as_py()) >= 0:
-                    raise InputError(
-                        f"{path}, row {before + place + 1:,}, column {name}: a time of INT96 that"
-                        f" is finer than a microsecond, just after {cut[place].cast(pa.string())}",
-                        hint="write the file again with times cut to microseconds",
-                    )
-            before += micros.num_rows
-
-
-def _ipc(source: Any) -> Any:
-    try:
-        return pa.ipc.open_file(source)
-    except pa.ArrowInvalid:
-        source.seek(0)
-        return pa.ipc.open_stream(source)
-
-
-def _file(name: str, path: Path) -> DataFile:
-    try:
-        if not path.is_file() and path.exists():  # a device or a pipe may have no end
-            raise InputError(f"{path} is no file of data that can be read: it is not a file")
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return DataFile(name, path.stat().st_size, digest)
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-@contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    """A file's contents are the user's: an error names it."""
-    if _suffix(path) not in SUFFIXES:
-        raise InputError(
-            f"{path}: its name ends in none of {', '.join(SUFFIXES)}, which say a file's format",
-            hint="write the data again in one of these formats, or rename a file that has one",
-        )
-    try:
-        yield
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        stated = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _broken(path, stated) from error
-
-
-def _broken(path: Path, stated: str) -> InputError:
-    return InputError(
-        f"{path} cannot be read: {stated}",
-        hint=f"is it a whole {_suffix(path)[1:]} file? Its name's ending says so",
-    )
-
-
-def _unreadable(path: Path, error: OSError) -> InputError:
-    words = error.strerror or str(error).partition(". Detail")[0].partition("\n")[0]
-    if error.errno is None:  # Arrow's, of the contents
-        return _broken(path, words)
-    return InputError(
-        f"the data file {path} cannot be read: {words}",
-        hint="names of files begin in the folder of workload.toml, those of --data in this one",
-    )
 
 
 def _has(columns: Sequence[Column]) -> str:
