@@ -163,6 +163,7 @@ def test_pairs_are_looked_at_only_where_both_sides_have_rows() -> None:
     assert read("sqlite", "SCAN a\nSCAN b").pair_joins == ("nested loop",)
     assert not read("sqlite", "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)\nSCAN b").pair_joins
     assert read("postgresql", NESTED_15).pair_joins
+    assert not read("sqlite", "SCAN t\nSCAN json_each VIRTUAL TABLE INDEX 1:").pair_joins
     one_row = NESTED_15.replace("29.00 rows=2000", "29.00 rows=1", 1)
     assert not read("postgresql", one_row).pair_joins
 

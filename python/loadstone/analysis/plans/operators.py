@@ -18,11 +18,12 @@ FOLDER = Path(__file__).parents[2] / "engines"
 FILE = "operators.toml"
 
 FEW_OUTER = "nested loop from an index search"
+TABLE_FUNCTION = "nested loop over a virtual table"
 READS = {
     "full scan": "nested loop",
     "index scan": "nested loop",
     "subquery scan": "nested loop",
-    "virtual table": "nested loop",
+    "virtual table": TABLE_FUNCTION,
     "rows from memory": "nested loop",
     "result of another step": "nested loop",
     "keyed result of another step": "nested loop over an index",
@@ -37,7 +38,7 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
     "joins": (
         "hash join", "merge join", "nested loop", "nested loop over an index",
         "nested loop over an index made for it", "nested loop over kept rows",
-        FEW_OUTER,
+        FEW_OUTER, TABLE_FUNCTION,
         "blockwise nested loop", "block nested loop", "index join with a buffer",
         "piecewise merge join", "inequality join", "ASOF join", "positional join",
         "cross product", "tuple substitution",
@@ -258,7 +259,7 @@ def _statement(rules: Rules, text: str) -> tuple[list[Operator], str]:
                 if level in levels:
                     few = join == "nested loop" and not levels[level]
                     found.append(Operator(FEW_OUTER if few else join, "", None, depth))
-                levels[level] = levels.get(level, False) or join == "nested loop"
+                levels[level] = levels.get(level, False) or join in ("nested loop", TABLE_FUNCTION)
             if operator.topic == "joins":
                 # Of one line that says how it joins, as by a buffer, no other join is inferred.
                 found[begins:] = [one for one in found[begins:] if one.topic != "joins"]
@@ -321,10 +322,11 @@ def _scope(rules: Rules, line: str) -> str:
 def _over_indexes(found: list[Operator]) -> Iterator[Operator]:
     """With the nested loops whose inner side searches an index called so."""
     for at, operator in enumerate(found):
+        if operator.kind != "nested loop":
+            yield operator
+            continue
         inner = max(_inputs(found, at), default=at)
         side = [found[inner], *_below(found, inner)]
         read = next((one.kind for one in side if one.kind in READS), "")
-        if operator.kind == "nested loop" and read == "index search":
-            yield replace(operator, kind="nested loop over an index")
-        else:
-            yield operator
+        over = read == "index search"
+        yield replace(operator, kind="nested loop over an index") if over else operator
