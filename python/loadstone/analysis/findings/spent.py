@@ -98,13 +98,14 @@ def _computing(seen: Evidence, far: Distance) -> Finding | None:
     if share is None:
         return None
     plans = seen.plans_apart(far.slow, far.fast)
-    words = plans.words(*far.names)
-    more = f" The record does not show what is computed; {words}."
+    words, more = "computing", f" The record does not show what is computed; {plans.words()}."
+    if plans.apart:
+        words = f"computing; {plans.words(*far.names)}"
+        more = " The record does not show which of that takes the time."
     if seen.budget(far.slow) is None:
         more += " A run with --budget shows which component computes, and on which rung."
     grade, kind = by_plan(plans)
-    place = f"computing; {words}" if plans.apart else "computing"
-    return _finding(far, kind, place, share, grade, more)
+    return _finding(far, kind, words, share, grade, more)
 
 
 def by_plan(plans: PlanDifference) -> tuple[Grade, str]:

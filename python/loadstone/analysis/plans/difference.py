@@ -78,7 +78,9 @@ class PlanDifference:
             return "; ".join(each.words(one, other) for each in self.apart)
         if self.unread:
             return f"the plans were not compared: {self.unread}"
-        return "the plans name the same operators"
+        if self.same_engine:
+            return "the plans name the same operators"
+        return "the plans differ in nothing that both write down"
 
 
 NO_PLANS = PlanDifference((), "the record has no plans of both")
