@@ -435,3 +435,43 @@ def test_the_join_is_switched_and_read_back(connect: Connect) -> None:
     else:
         engine.start()
         assert engine.terms()["join"] == "hash"
+
+
+OTHERWISE = {
+    "time_zone": "'+09:00'", "lc_time_names": "'de_DE'", "div_precision_increment": "1",
+    "default_week_format": "6", "group_concat_max_len": "4", "sql_select_limit": "1",
+}  # fmt: skip
+"""What a server's files may have, by which the answers below would be others."""
+ANSWERS = (
+    "SELECT CAST(FROM_UNIXTIME(1695245400) AS CHAR)",
+    "SELECT DATE_FORMAT('2023-09-20', '%W %M')",
+    "SELECT 1 / 3",
+    "SELECT WEEK('2023-01-01')",
+    "SELECT GROUP_CONCAT(i ORDER BY i) FROM (SELECT 100 AS i UNION SELECT 200) AS t",
+    "SELECT 1 AS i UNION SELECT 2 ORDER BY i",
+)
+
+
+def test_what_a_server_has_otherwise_changes_no_answer(
+    server: "UserMariadb", connect: Connect
+) -> None:
+    def answers() -> tuple[list[object], dict[str, str]]:
+        engine = connect()
+        engine.users_text = True
+        engine.start()
+        try:
+            return [engine.fetch(one) for one in ANSWERS], dict(engine.terms())
+        finally:
+            engine.remove()
+
+    plain, terms = answers()
+    assert plain[0] == [("2023-09-20 21:30:00",)]
+    assert terms["timezone"] == "UTC"
+    before = dict(server.asked("SHOW GLOBAL VARIABLES"))
+    server.asked(*(f"SET GLOBAL {name} = {value}" for name, value in OTHERWISE.items()))
+    try:
+        assert answers() == (plain, terms)
+    finally:
+        server.asked(*(f"SET GLOBAL {name} = '{before[name]}'" if "'" in value
+                       else f"SET GLOBAL {name} = {before[name]}"
+                       for name, value in OTHERWISE.items()))  # fmt: skip

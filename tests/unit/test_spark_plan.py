@@ -33,12 +33,12 @@ def test_names_that_sparks_catalog_would_change_are_stored_otherwise() -> None:
 @pytest.mark.parametrize("tactic", ["join", "execution", "adaptive", "reader", "compression"])
 def test_every_value_of_a_sessions_tactic_is_read_back_as_itself(tactic: str) -> None:
     for value in TACTICS[tactic].names:
-        settings = of_session({**DEFAULTS, tactic: value})
+        settings = of_session({**DEFAULTS, tactic: value}, "UTC")
         assert in_common_words(settings.__getitem__)[tactic] == value
 
 
 def test_settings_that_no_value_stands_for_are_shown_as_they_are() -> None:
-    settings = of_session(DEFAULTS) | {"spark.sql.autoBroadcastJoinThreshold": "odd"}
+    settings = of_session(DEFAULTS, "UTC") | {"spark.sql.autoBroadcastJoinThreshold": "odd"}
     assert "odd" in in_common_words(settings.__getitem__)["join"]
     assert len(set(JOINS.values())) == len(JOINS)
     assert len(set(EXECUTIONS.values())) == len(EXECUTIONS)

@@ -28,8 +28,14 @@ _OF_USERS = (
     "SET SESSION default_storage_engine = InnoDB",
     f"SET SESSION wait_timeout = {IDLE_S_MAX}",
     "SET SESSION net_write_timeout = 3600",
+    # What a server's files or an account's may have otherwise, and answers depend on.
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    "SET SESSION lc_time_names = 'en_US', div_precision_increment = 4, default_week_format = 0,"
+    f" group_concat_max_len = 1048576, sql_select_limit = {2**64 - 1}, sql_auto_is_null = 0",
 )
 """Statements that make a session on a user's server like those on ours."""
+_LIMIT_OF_STATEMENTS = {True: "max_statement_time", False: "max_execution_time"}
+"""Of MariaDB, and of MySQL."""
 _COMMENTS = r"(?:\s+|--\s[^\n]*\n|#[^\n]*\n|/\*(?!!|M!).*?\*/)*"
 _QUERY = re.compile(
     _COMMENTS + r"(?:\(|(?:SELECT|WITH|VALUES|TABLE|SHOW|DESCRIBE|EXPLAIN)\b)",
@@ -116,6 +122,8 @@ class Session:
         self.ask(f"SET NAMES utf8mb4 COLLATE {self.collation}")
         for statement in () if address.socket is not None else _OF_USERS:
             self.ask(statement)
+        if address.socket is None:
+            self.ask(f"SET SESSION {_LIMIT_OF_STATEMENTS[self.is_mariadb]} = 0")
 
     @property
     def is_mariadb(self) -> bool:
