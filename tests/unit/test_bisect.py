@@ -14,7 +14,7 @@ from loadstone import registry
 from loadstone.analysis.releases import Step, outcome, refined, steps
 from loadstone.cli import app
 from loadstone.commands import bisect
-from loadstone.errors import InputError, NotInstalledError
+from loadstone.errors import EngineError, InputError, NotInstalledError
 from loadstone.plan.variant import release_of
 from loadstone.plan.workload import Workload, WorkloadStatement
 from loadstone.record.model import GivenAnswer, Run, StatementText
@@ -56,12 +56,17 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
     def search(
         factor: Callable[[str], float],
         missing: str = "",
+        broken: Sequence[str] = (),
         then: Callable[[Run], Run] = lambda run: run,
+        *,
+        none_found: bool = False,
     ) -> tuple:
         sizes: list[int] = []
         measured: list[Sequence[str]] = []
 
         def measure(planned, path, page):
+            if any(release_of(name) in broken for name in planned[0].plan.on):
+                raise EngineError("its engine does not start")
             measured.append(planned[0].plan.on)
             sizes.append(len(planned[0].plan.on))
             return Ended()
@@ -70,7 +75,12 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
             if variants[0][0].release.number == missing:
                 raise NotInstalledError("there is no wheel")
 
+        def not_starting(planned):
+            return {name: EngineError(f"{name} lacks a function") for name in planned.plan.on
+                    if release_of(name) in broken and not none_found}  # fmt: skip
+
         monkeypatch.setattr("loadstone.run.session.measure", measure)
+        monkeypatch.setattr("loadstone.run.session.not_starting", not_starting)
         monkeypatch.setattr("loadstone.run.session.conclude", lambda path, ended, page: 0)
         monkeypatch.setattr("loadstone.run.builds.prepare", prepare)
         monkeypatch.setattr(
@@ -145,6 +155,34 @@ def test_a_release_that_cannot_be_installed_is_left_out(searched, capsys) -> Non
     found, _ = searched(lambda release: 1.0, missing=ALL[0])
     assert ALL[0] not in {release_of(step.before) for step in found._steps}
     assert f"{ALL[0]} is left out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("at", [17, 20])
+def test_a_release_that_cannot_be_driven_is_left_out_and_the_search_goes_on(
+    searched, capsys, at: int
+) -> None:
+    """Also one beside the change: then the change lies between its neighbours, and it says so."""
+    broken = (ALL[0], ALL[at])
+    found, _ = searched(lambda release: 1.0 + (ALL.index(release) >= 17), broken=broken)
+    (step,) = (one for one in found._steps if one.changed)
+    ends = (ALL[16], ALL[18 if at == 17 else 17])
+    assert (release_of(step.before), release_of(step.after)) == ends
+    assert found._between(step) == (1 if at == 17 else 0)
+    assert outcome(found._steps) == "regression"
+    assert f"{ALL[0]} is left out: " in capsys.readouterr().err
+    data = json.loads(text.as_json(found._steps, found._between, found._left_out))
+    assert data["left_out"][0] == {
+        "release": ALL[0], "reason": f"duckdb@{ALL[0]} lacks a function"
+    }  # fmt: skip
+    assert any(
+        ALL[0] in one and "lacks a function" in one
+        for one in text.sentences(found._steps, found._between, found._left_out)
+    )
+
+
+def test_an_error_that_is_no_release_s_own_ends_the_search(searched) -> None:
+    with pytest.raises(EngineError, match="does not start"):
+        searched(lambda release: 1.0, broken=ALL[:1], none_found=True)
 
 
 def made(verdict: str) -> Step:

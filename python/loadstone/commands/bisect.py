@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from loadstone.analysis.releases import Step
     from loadstone.engines.system import System
+    from loadstone.errors import LoadstoneError
     from loadstone.run.planned import Planned
+    from loadstone.run.session import Ended
 
 MEASURED = "Measure this engine, with its tactics if any."
 TOGETHER_MAX = 8
@@ -143,20 +145,21 @@ class _Search:
         self._chosen = chosen
         self._threshold = threshold
         self._steps: tuple[Step, ...] = ()
+        self._left_out: dict[str, str] = {}
+        """Why a release could not be measured, by release."""
 
     def run(self, record: Path | None, *, page: bool) -> int:
         """Measure. Returns an exit code where a run did not end well, else 0."""
         from loadstone.analysis.releases import refined, steps
-        from loadstone.diagnostics import say
         from loadstone.record import read
         from loadstone.run import session
 
-        rounds: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(self._first(), ())]
-        for number, (releases, operations) in enumerate(rounds, 1):
-            planned = self._planned(releases, operations)
-            path = _numbered(record or session.record_path([planned]), number)
-            say(f"loadstone: {self._kind.name} {', '.join(releases)}")
-            ended = session.measure([planned], path, page=page)
+        rounds: list[tuple[Sequence[str], tuple[str, ...]]] = [(self._releases, ())]
+        for number, (among, operations) in enumerate(rounds, 1):
+            measured = self._measured(among, operations, record and _numbered(record, number), page)
+            if measured is None:
+                continue
+            planned, path, ended = measured
             if code := session.conclude(path, ended, page=page):
                 return code
             found = steps(read(path), planned.plan.on, self._threshold)
@@ -164,44 +167,83 @@ class _Search:
             rounds += self._gaps(found)
         return 0
 
-    def _first(self) -> tuple[str, ...]:
-        """The releases of the first run: those that can be installed. What cannot is left out."""
+    def _measured(
+        self, among: "Sequence[str]", operations: "Sequence[str]", record: Path | None, page: bool
+    ) -> "tuple[Planned, Path, Ended] | None":
+        """Measure some of these releases. One whose engine does not start is left out, and others
+        take its place. None where none is left between those that were measured before."""
         from loadstone.diagnostics import say
-        from loadstone.errors import InputError, NotInstalledError
+        from loadstone.run import session
+
+        while True:
+            releases = self._installed(among)
+            if among is not self._releases and len(releases) < 3:
+                return None
+            planned = self._planned(releases, operations)
+            path = record or session.record_path([planned])
+            say(f"loadstone: {self._kind.name} {', '.join(releases)}")
+            try:
+                return planned, path, session.measure([planned], path, page=page)
+            except session.OF_AN_ENGINE as error:
+                self._leave_out_of(planned, error)
+
+    def _installed(self, among: "Sequence[str]") -> tuple[str, ...]:
+        """The releases of a run: of those that can be installed. What cannot is left out."""
+        from loadstone.errors import EngineError, InputError, is_of_full_disk
         from loadstone.plan.release import Release
         from loadstone.plan.variant import Variant
         from loadstone.run import builds
         from loadstone.run.releases import spread
 
         while True:
-            chosen = spread(self._releases, TOGETHER_MAX)
+            able = [one for one in among if one not in self._left_out]
+            chosen = spread(able, TOGETHER_MAX)
             if len(chosen) < 2:
-                raise InputError("fewer than two of these releases can be installed")
-            gone = []
+                raise InputError("fewer than two of these releases can be measured")
+            left = len(self._left_out)
             for release in chosen:
                 try:
                     variant = Variant(self._kind.name, release=Release(number=release))
                     builds.prepare([(variant, self._kind)])
-                except NotInstalledError as error:
-                    say(f"loadstone: {release} is left out: {error.message}")
-                    gone.append(release)
-            if not gone:
+                except EngineError as error:
+                    if is_of_full_disk(error.message):
+                        raise
+                    self._leave_out(release, error.message)
+            if len(self._left_out) == left:
                 return chosen
-            self._releases = [one for one in self._releases if one not in gone]
 
-    def _gaps(self, found: "Sequence[Step]") -> "list[tuple[tuple[str, ...], tuple[str, ...]]]":
+    def _leave_out_of(self, planned: "Planned", error: "LoadstoneError") -> None:
+        """Leave out the releases of a run whose engine does not start. Raises the error that ended
+        the run where it is none of theirs."""
+        from loadstone.errors import is_of_full_disk
+        from loadstone.plan.variant import release_of
+        from loadstone.run import session
+
+        full = is_of_full_disk(f"{error.message} {error.hint}")
+        found = {} if full else session.not_starting(planned)
+        if not any(release_of(name) for name in found):
+            raise error
+        for name, why in found.items():
+            if release_of(name) not in self._left_out:
+                self._leave_out(release_of(name), why.message)
+
+    def _leave_out(self, release: str, reason: str) -> None:
+        from loadstone.diagnostics import say
+
+        self._left_out[release] = reason
+        say(f"loadstone: {release} is left out: {reason}")
+
+    def _gaps(self, found: "Sequence[Step]") -> "list[tuple[Sequence[str], tuple[str, ...]]]":
         """(releases, operations) of the runs that follow from the steps that changed."""
-        from loadstone.run.releases import spread
-
         gaps: dict[tuple[str, ...], dict[str, None]] = {}
         for step in found:
-            inside = self._inside(step)
+            inside = tuple(one for one in self._inside(step) if one not in self._left_out)
             if step.changed and len(inside) > 2:
-                gaps.setdefault(spread(inside, TOGETHER_MAX), {})[step.operation] = None
+                gaps.setdefault(inside, {})[step.operation] = None
         return [(releases, tuple(names)) for releases, names in gaps.items()]
 
     def _inside(self, step: "Step") -> "Sequence[str]":
-        """The releases from a step's first to its last."""
+        """The releases from a step's first to its last, those among them that were left out."""
         from loadstone.plan.variant import release_of
 
         first, last = (self._releases.index(release_of(v)) for v in (step.before, step.after))
@@ -244,11 +286,11 @@ class _Search:
                                                    order(release_of(s.before))))  # fmt: skip
         if form != "table":
             render = {"md": text.markdown, "json": text.as_json}[form]
-            show_result(render(found, self._between).rstrip("\n"))
+            show_result(render(found, self._between, self._left_out).rstrip("\n"))
             return EXIT_OF_COMPARISON[outcome(found)]
         from rich.table import Table
 
-        for sentence in text.sentences(found, self._between):
+        for sentence in text.sentences(found, self._between, self._left_out):
             show_result(sentence)
         for one in text.by_cell(found):
             table = Table(*text.OF_STEP, title=one.title, title_justify="left")

@@ -1,9 +1,10 @@
 """The steps from release to release as text: Markdown and JSON, and the words of both."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from loadstone.analysis.changed_answers import sentence as answer_sentence
@@ -65,9 +66,13 @@ def _scale(step: Step) -> str:
     return f"{scaled(step.rows, 'tuples')}, {step.temperature}"
 
 
-def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
+def sentences(
+    found: Sequence[Step],
+    between: Callable[[Step], int],
+    left_out: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
     """The change, its place and its size; `between`: the number of releases between the two of a
-    step that were not measured."""
+    step that were not measured; `left_out`: why, by release."""
     changed = [step for step in found if step.changed]
     yield from _answers(changed, between)
     for step in changed:
@@ -89,6 +94,7 @@ def sentences(found: Sequence[Step], between: Callable[[Step], int]) -> Iterator
     yield from (_why_open(step) for step in open_ends if step.pair is not None)
     differing = [step for step in open_ends if step.plans and step.plans.apart]
     yield from _plans([*changed, *differing])
+    yield from (f"{one} is left out: {reason}" for one, reason in left_out.items())
 
 
 def _answers(changed: Sequence[Step], between: Callable[[Step], int]) -> Iterator[str]:
@@ -132,21 +138,30 @@ def _where(step: Step, skipped: int) -> str:
     return f"after {first}, by {last} ({plural(skipped, 'release')} between not measured)"
 
 
-def markdown(found: Sequence[Step], between: Callable[[Step], int]) -> str:
+def markdown(
+    found: Sequence[Step],
+    between: Callable[[Step], int],
+    left_out: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """GitHub's Markdown."""
-    lines = [f"* {plain(sentence)}" for sentence in sentences(found, between)]
+    lines = [f"* {plain(sentence)}" for sentence in sentences(found, between, left_out)]
     lines += ["", f"| {' | '.join(HEADINGS)} |", "|---|--:|---|---|--:|--:|--:|---|---|"]
     lines += [f"| {' | '.join(map(plain, row(step)))} |" for step in found]
     return legible("\n".join(lines) + "\n")
 
 
-def as_json(found: Sequence[Step], between: Callable[[Step], int]) -> str:
-    """One object: the outcome, and each step with its figures."""
+def as_json(
+    found: Sequence[Step],
+    between: Callable[[Step], int],
+    left_out: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """One object: the outcome, each step with its figures, and the releases left out."""
     return json.dumps(
         {
             "schema": SCHEMA,
             "outcome": outcome(found),
             "steps": [_plain(step, between(step)) for step in found],
+            "left_out": [{"release": one, "reason": why} for one, why in left_out.items()],
         },
         indent=1,
     )

@@ -9,6 +9,7 @@ What the worker then has is read from the engine (`worker/requests.py`), and ano
 was requested is refused there.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -27,7 +28,7 @@ import platformdirs
 
 from loadstone.diagnostics import say
 from loadstone.engines.system import System
-from loadstone.errors import EngineError, InputError, NotInstalledError
+from loadstone.errors import EngineError, InputError, NotInstalledError, is_of_full_disk
 from loadstone.plan.variant import Variant
 from loadstone.protocol import environment
 
@@ -118,13 +119,16 @@ def _install(release: str, engine: type[System], folder: Path) -> None:
         done = subprocess.run(
             [*command, str(draft), wanted], check=False, capture_output=True, text=True
         )
+        if done.returncode and is_of_full_disk(done.stderr):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if done.returncode:
             raise _not_installed(engine.name, package, release, done.stderr)
         _moved(draft, folder)
     except OSError as error:
         raise EngineError(
             f"cannot install {wanted} in {folder.parent}: {error.strerror}",
-            hint="make room there, or name another folder by the variable XDG_CACHE_HOME",
+            hint=f"make room there and in {tempfile.gettempdir()}, or name other folders by the"
+            " variables XDG_CACHE_HOME and TMPDIR",
         ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)

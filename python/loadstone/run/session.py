@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ from loadstone.run.resumption import (
     resuming,
 )
 from loadstone.run.runner import Runner, disturbed_groups, overdue_statements, published_of
+from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import listing, plural
 
@@ -100,12 +102,39 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
 
 
 def record_path(chapters: Sequence[Planned]) -> Path:
-    """The place where a run's record lies that nobody named."""
+    """The place where a run's record lies that nobody named: an empty file that is there now, so
+    that no run that begins within the same second takes it, too."""
     moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     first = chapters[0].plan
     named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"
     about = f"{named}-{first.edition}" if len(chapters) == 1 else "all"
-    return RUNS / f"{about}-{moment}.loadstone"
+    for number in count(1):
+        suffix = f"-{number}" if number > 1 else ""
+        path = RUNS / f"{about}-{moment}{suffix}.loadstone"
+        try:
+            RUNS.mkdir(exist_ok=True)
+            path.touch(exist_ok=False)
+        except FileExistsError as error:
+            if not RUNS.is_dir():
+                raise _no_record(path, error) from error
+            continue
+        except OSError as error:
+            raise _no_record(path, error) from error
+        return path
+    raise AssertionError("numbers have no end")
+
+
+def _no_record(path: Path, error: OSError) -> RecordError:
+    return RecordError(
+        f"cannot write the record {path}: {error.strerror}",
+        hint="make room, or name another place with --record; then start the run again",
+    )
+
+
+def _give_back(path: Path) -> None:
+    """Remove a record's file that no run began to fill: a name that `record_path` took."""
+    if path.parent == RUNS and path.is_file() and not path.stat().st_size:
+        path.unlink()
 
 
 def measure(
@@ -132,8 +161,27 @@ def measure(
         for number, one in enumerate(chapters)
     ]
     due[0] = Due(chapters[0], chapters[0].plan.cells, create, begun=False)
-    with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
-        return _measure_each(due, path, claim, interrupts, several=len(chapters) > 1)
+    try:
+        with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
+            return _measure_each(due, path, claim, interrupts, several=len(chapters) > 1)
+    finally:
+        _give_back(path)
+
+
+def not_starting(planned: Planned) -> dict[str, LoadstoneError]:
+    """The variants of a plan whose engine does not start, each with its error."""
+    found: dict[str, LoadstoneError] = {}
+    with Interrupts(), scratch.claimed(secrets.token_hex(4)) as claim:
+        for name, (variant, kind) in planned.variants.items():
+            worker = VariantWorker((variant,), kind, claim, planned.plan, planned.benchmark)
+            try:
+                builds.prepare([(variant, kind)])
+                worker.open()
+            except OF_AN_ENGINE as error:
+                found[name] = error
+            finally:
+                worker.close()
+    return found
 
 
 def _chapter(planned: Planned) -> Chapter:
