@@ -174,6 +174,10 @@ def unknown(what: str, name: str, known: Collection[str]) -> InputError:
     """The error for a name that nothing has; an engine may have it as the scheme of its URLs."""
     same = ENGINES_OF_SCHEMES.get(name, name)
     near = [same] if same in known else get_close_matches(name, known, n=3, cutoff=0.6)
+    if what == "benchmark":
+        from loadstone.workload.places import near_places
+
+        near = [*near_places(name), *near]
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     return InputError(f"there is no {what} {name!r}", hint=f"{meant}installed: {_listed(known)}")
 

@@ -1,5 +1,6 @@
 """The verdict of `loadstone ab`: what is not decided, or did not run, never passes."""
 
+import re
 from dataclasses import replace
 from inspect import signature
 from io import StringIO
@@ -11,9 +12,11 @@ from compared_runs import altered, calm_run
 from report_fixture import make_run
 
 from loadstone.analysis.compare.chapters import compare_chapters
+from loadstone.analysis.releases import outcome, steps
 from loadstone.commands import ab, bisect
+from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.errors import InputError
-from loadstone.record.model import CellResult, Run
+from loadstone.record.model import CellResult, Run, Term
 from loadstone.report.comparison import formats
 
 PAIR = ("sqlite", "duckdb")
@@ -144,3 +147,75 @@ def test_a_preset_is_repeated_until_it_is_decided() -> None:
     assert plan.aa_control == "sqlite#2"
     named = ab._planned("sqlite", "duckdb", {"operations": ["join-*"]}, None, 0.05).plan
     assert named.repeat_s == 20.0
+
+
+def noisy(result: CellResult) -> CellResult:
+    samples = tuple(
+        replace(sample, elapsed_ns=int(sample.elapsed_ns * (0.5, 1.0, 1.9)[place % 3]))
+        for place, sample in enumerate(result.samples)
+    )
+    return replace(result, samples=samples)
+
+
+def wrong(result: CellResult) -> CellResult:
+    return replace(
+        result,
+        status="failed",
+        reason="wrong answer",
+        samples=(),
+        answers=tuple(replace(answer, checksum="0") for answer in result.answers),
+    )
+
+
+def apart(run: Run) -> Run:
+    """The run, the durability of whose variants differs."""
+    terms = tuple(Term(name, "durability", name, name) for name in PAIR)
+    return replace(run, terms=terms)
+
+
+ALIKE = of_one_engine(calm_run(), 1.0)
+CODES = {
+    0: [ALIKE, of_one_engine(calm_run(), 0.5)],
+    1: [of_one_engine(calm_run(), 1.5)],
+    9: [altered(ALIKE, noisy, variant=PAIR[1])],
+    5: [apart(ALIKE), of_one_engine(calm_run(samples=5), 1.0)],
+    6: [altered(ALIKE, failed, variant=PAIR[1]),
+        altered(altered(ALIKE, failed, variant=PAIR[0]), failed, variant=PAIR[1]),
+        altered(apart(ALIKE), failed, variant=PAIR[1]),
+        altered(ALIKE, lambda r: replace(r, status="invalid", reason="busy"), variant=PAIR[1])],
+}  # fmt: skip
+CASES = [(code, run) for code, runs in CODES.items() for run in runs]
+
+
+@pytest.mark.parametrize(("expected", "run"), CASES, ids=lambda one: str(one)[:1])
+def test_ab_compare_and_bisect_have_one_code_for_one_thing(monkeypatch, expected, run) -> None:
+    assert code(monkeypatch, run) == expected
+    found = compare_chapters((run,), None, variants=PAIR, threshold=0.05)
+    assert EXIT_OF_COMPARISON[found.outcome] == expected
+    assert EXIT_OF_COMPARISON[outcome(steps(run, PAIR, 0.05))] == expected
+
+
+def test_another_answer_has_a_code_of_its_own_whatever_the_times_are(monkeypatch) -> None:
+    names = {PAIR[1]: f"{PAIR[0]}?cache=2MiB"}
+
+    def renamed(result: CellResult) -> CellResult:
+        cell = result.cell
+        return replace(result, cell=replace(cell, variant=names.get(cell.variant, cell.variant)))
+
+    run = altered(of_one_engine(calm_run(), 2.0), wrong, variant=PAIR[1])
+    results = tuple(map(renamed, run.results))
+    plan = replace(run.plan, variants=(PAIR[0], names[PAIR[1]]), aa_control="",
+                   cells=tuple(result.cell for result in results))  # fmt: skip
+    run = replace(run, plan=plan, results=results)
+    both = (PAIR[0], names[PAIR[1]])
+    found = compare_chapters((run,), None, variants=both, threshold=0.05)
+    assert EXIT_OF_COMPARISON[found.outcome] == 11
+    assert EXIT_OF_COMPARISON[outcome(steps(run, both, 0.05))] == 11
+
+
+def test_the_document_has_each_code_once() -> None:
+    document = Path(__file__).parents[2] / "docs/ci.md"
+    rows = re.findall(r"^\| ([0-9, ]+) \|", document.read_text(encoding="utf-8"), re.MULTILINE)
+    codes = [int(each) for row in rows for each in row.split(",")]
+    assert sorted(codes) == sorted({*codes})
+    assert {*CODES, *EXIT_OF_COMPARISON.values()} <= {*codes}

@@ -11,6 +11,7 @@ from loadstone import registry
 from loadstone.commands.engines import engines
 from loadstone.engines.calibration.null import NullEngine
 from loadstone.errors import EngineError, InputError
+from loadstone.workload.reading import read_workload
 
 POINTS = (
     EntryPoint("null", "loadstone.engines.calibration.null:NullEngine", "loadstone.engines"),
@@ -91,3 +92,26 @@ def test_one_engine_is_loaded_without_the_others() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_name_that_is_nearly_a_place_here_is_answered_with_it(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("shops", "bare"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "shops/workload.toml").touch()
+    for name in ("shop.parquet", "shop2.sql", "shop.txt"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError) as caught:
+        registry.load_benchmark("shop")
+    meant = str(caught.value.hint).partition("?")[0]
+    places = {"--sql TEXT --data ./shop.parquet", "--sql ./shop2.sql", "./shops"}
+    assert set(meant.removeprefix("did you mean ").split(" or ")) == places
+    with pytest.raises(InputError) as caught:
+        read_workload("./shpos")
+    assert str(caught.value.hint).startswith("did you mean ./shops")
+    with pytest.raises(InputError) as caught:
+        registry.load_benchmark("wisconsin2")
+    assert "wisconsin" in str(caught.value.hint)
+    with pytest.raises(InputError) as caught:
+        registry.load_benchmark("bare")
+    assert "did you mean" not in str(caught.value.hint), "a folder without a workload is none"

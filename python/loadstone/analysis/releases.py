@@ -96,7 +96,8 @@ def outcome(found: Sequence[Step]) -> str:
         return "regression"
     if any(each.failed for each in found):
         return "invalid"
-    if reported <= {NOT_COMPARED}:
+    pairs = [each.pair for each in found if each.pair is not None]
+    if all(pair.ratio.low is None and pair.ratio.high is None for pair in pairs):
         return "nothing compared"
     if NOT_COMPARED in reported:
         return "invalid"

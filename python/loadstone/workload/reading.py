@@ -36,8 +36,8 @@ from loadstone.workload.parameters import (
     start_of,
     with_values,
 )
+from loadstone.workload.places import FILE, near_places
 
-FILE = "workload.toml"
 ONE = "query"
 """The name of a statement that is given alone."""
 STATEMENTS = "statements"
@@ -55,6 +55,8 @@ def read_workload(place: str) -> Workload:
         inside = f"a folder of a workload holds {FILE}" if path.is_dir() else "look at its path"
         if ":" in place:
             inside = "it is none of sysbench:NAME and pgbench:NAME, and no path"
+        elif not path.is_dir() and (near := near_places(path.name, path.parent)):
+            inside = f"did you mean {' or '.join(near)}?"
         raise InputError(f"there is no workload {file}", hint=inside)
     folder = Path(place) if path.is_dir() else path.parent
     return _workload(_stated(read_toml(file, FILE_BYTES_MAX, "the workload"), file), folder, file)
