@@ -146,6 +146,9 @@ sql = "SELECT id, word FROM hits ORDER BY word, id LIMIT 10"
 name = "numbered"
 sql = "SELECT id, row_number() OVER (ORDER BY of) AS r FROM hits"
 [[statement]]
+name = "drawn"
+sql = "SELECT id, of FROM hits ORDER BY random() LIMIT 3"
+[[statement]]
 name = "wrong"
 sql = "SELECT of, word, count(*) AS n FROM hits GROUP BY of, word LIMIT 10"
 text.duckdb = "SELECT of, word, count(*) + 1 AS n FROM hits GROUP BY of, word LIMIT 10"
@@ -165,6 +168,7 @@ def test_an_answer_that_the_query_leaves_open_is_compared_in_what_it_determines(
     for r in desk.read().results:
         found.setdefault(r.cell.operation, set()).add((r.status, kind_of_label(r.label)))
     assert found["any"] == found["numbered"] == {("ok", "open answer")}, ran.stdout
+    assert found["drawn"] == {("ok", "open answer")}, "each sample has other rows"
     assert found["tied"] <= {("ok", "open answer"), ("ok", "")}
     assert found["total"] == {("ok", "")}
     assert found["wrong"] == {("invalid", "")}

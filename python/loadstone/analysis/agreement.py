@@ -2,10 +2,10 @@
 was there to compare with; never that they are right, which only an oracle could determine."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED, UNRANKED
+from loadstone.plan.workload import AGREED, ALONE, DIVIDED, OPEN_ANSWER, STORED, UNRANKED
 from loadstone.record.model import Agreement, Run, kind_of_label
 from loadstone.text.numbers import listing, number, plural
 
@@ -41,13 +41,7 @@ def _clauses(run: Run) -> Iterator[Clause]:
     if large:
         answers = "statement whose answer is" if large == 1 else "statements whose answers are"
         yield Clause(f"{number(large)} {answers} too large to be compared", False)
-    alone = [one for one in run.agreements if one.basis == ALONE and not _several(one)]
-    if alone:
-        who = listing(dict.fromkeys(one.engines for one in alone))
-        same = all(checked.get(ALONE, ()))
-        each = "the same each time" if same else "not the same each time"
-        words = f"{plural(len(alone), 'statement')} answered by {who} alone ({each}), and not"
-        yield Clause(f"{words} compared with another engine", False)
+    yield from _alone(run, checked.get(ALONE, ()))
     if divided := sum(one.basis == DIVIDED for one in run.agreements):
         answered = "statement whose answer is" if divided == 1 else "statements whose answers are"
         yield Clause(f"{number(divided)} {answered} disputed, without a majority", False)
@@ -57,6 +51,22 @@ def _clauses(run: Run) -> Iterator[Clause]:
         yield Clause(f"the order of {whose} rows not compared", True)
     if not run.agreements:
         yield Clause("no answer was compared", False)
+
+
+def _alone(run: Run, checked: Sequence[bool]) -> Iterator[Clause]:
+    """The statements that one engine alone answered; `checked`: whether each sample did so in the
+    same way."""
+    alone = {one.operation: one for one in run.agreements
+             if one.basis == ALONE and not _several(one)}  # fmt: skip
+    if not alone:
+        return
+    each = "the same each time" if all(checked) else "not the same each time"
+    labels = {kind_of_label(r.label) for r in run.results if r.cell.operation in alone}
+    if OPEN_ANSWER in labels:
+        each += ", as far as the query determines it"
+    who = listing(dict.fromkeys(one.engines for one in alone.values()))
+    words = f"{plural(len(alone), 'statement')} answered by {who} alone ({each}), and not"
+    yield Clause(f"{words} compared with another engine", False)
 
 
 def _labelled(run: Run) -> Iterator[Clause]:

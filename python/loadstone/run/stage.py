@@ -112,7 +112,8 @@ class Stage:
             reason = "; ".join(filter(None, (divided, result.reason)))
             result = replace(result, status="invalid", reason=reason)
         if result.status in MEASURED and isinstance(self._answers, AgreedAnswers):
-            label = self._answers.label(result.cell.operation, result.cell.variant)
+            cell = result.cell
+            label = self._answers.label(cell.operation, cell.variant, result.answers)
             result = replace(result, label=label)
         self._recorder.cell(result)
         self._listener.on_result(result)

@@ -41,6 +41,7 @@ from loadstone.plan.workload import (
     Workload,
     WorkloadStatement,
 )
+from loadstone.record.model import AnswerCheck
 from loadstone.text.numbers import listing, plural
 from loadstone.workload import comparison
 from loadstone.workload.answers import contents_of
@@ -170,9 +171,18 @@ class AgreedAnswers:
         """A variant gives no answer."""
         self._failed[statement, variant] = (status, reason)
 
-    def label(self, statement: str, variant: str) -> str:
-        """The label of a variant's answer, as `record.model.CellResult` has it; empty for most."""
-        return self._labels.get((statement, variant), "")
+    def label(self, statement: str, variant: str, checks: Sequence[AnswerCheck] = ()) -> str:
+        """The label of a variant's answer, as `record.model.CellResult` has it; empty for most.
+        `checks`: those of its samples, which may differ where the query leaves the answer open."""
+        found = self._labels.get((statement, variant), "")
+        if found or (opening := self.opening(statement)) is None:
+            return found
+        whole = {
+            self.of_variant(statement, check.variation, variant)
+            == (check.expected_rows, check.expected_checksum)
+            for check in checks
+        }
+        return _open(opening) if False in whole else ""
 
     def holds_to_itself(self, statement: str) -> bool:
         """Whether nothing but a variant's own answer is expected of it: then another one
@@ -220,8 +230,7 @@ class AgreedAnswers:
             self._labels[statement, variant] = f"{OTHER_TYPE}: {words}"
         if opening is not None and not self.divided(statement):
             for vote in votes:
-                words = opening.words(looked_up=looked_up)
-                self._labels[statement, vote.variant] = f"{OPEN_ANSWER}: {words}"
+                self._labels[statement, vote.variant] = _open(opening, looked_up=looked_up)
 
     def join(self, statement: str, variation: int, vote: Vote) -> None:
         """Take the answer of one more variant, beside those that were taken before."""
@@ -282,6 +291,8 @@ class AgreedAnswers:
                     continue
                 if right:
                     agree[vote.engine] = None
+                    if vote.answer not in stored and (opening := self.opening(statement)):
+                        self._labels[statement, vote.variant] = _open(opening)
                     continue
                 rows, there = (plural(count, "row") for count in (vote.answer[0], stored[0][0]))
                 shown = f": {', '.join(vote.first_rows)}" if vote.first_rows else ""
@@ -320,6 +331,10 @@ def _not_compared(vote: Vote, other: Vote) -> str:
         f"{vote.variant} and {other.variant} give {plural(vote.answer[0], 'row')} each, which are"
         " not compared: their checksums differ, and they are too many to be compared one by one"
     )
+
+
+def _open(opening: Opening, *, looked_up: bool = False) -> str:
+    return f"{OPEN_ANSWER}: {opening.words(looked_up=looked_up)}"
 
 
 def _is_in(stored: Sequence[Accepted], vote: Vote) -> bool:

@@ -290,7 +290,7 @@ VOLATILE = frozenset(
 """Functions that give another value each time. SQLite's dates have the time by the text `'now'`."""
 
 
-def may_be_volatile(tree: Tree) -> bool:
+def may_be_volatile(tree: exp.Expr) -> bool:
     """Whether a text draws random numbers or requests the time, so that its answer may change from
     one execution to the next: it need not, as with `placed < now()`."""
     if any(True for _ in tree.find_all(exp.TableSample)):

@@ -17,7 +17,7 @@ from loadstone.plan.workload import WorkloadStatement
 from loadstone.quel.dialect import is_quel
 from loadstone.workload import script
 from loadstone.workload.opening import Opening
-from loadstone.workload.sql import Tree, is_read_as, order_of
+from loadstone.workload.sql import Tree, is_read_as, may_be_volatile, order_of
 
 Keys = Mapping[str, Sequence[str]]
 """The primary key of each table that has one."""
@@ -110,6 +110,11 @@ def _cut(query: exp.Query, keys: Keys) -> Opening | None:
         )  # fmt: skip
     if _is_total(query, [one.this for one in order.expressions], keys):
         return None
+    if may_be_volatile(order):
+        return Opening(
+            ("LIMIT takes rows in an order drawn at random",), ("order by a key",),
+            first=True, last=True,
+        )  # fmt: skip
     places, _ = order_of(query)
     return Opening(
         ("LIMIT may take any of the rows that tie in its ORDER BY",), (ADD_KEY,),
