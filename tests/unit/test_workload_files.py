@@ -8,6 +8,7 @@ import pytest
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import DataTable
+from loadstone.text import csv_file
 from loadstone.workload import data
 
 
@@ -56,6 +57,15 @@ ROWS = {
 def test_a_csv_has_the_rows_that_it_says(tmp_path: Path, case: str) -> None:
     content, rows = ROWS[case]
     assert read(tmp_path, content)[1] == rows
+
+
+def test_a_line_break_in_a_value_is_kept_wherever_a_block_of_the_file_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_file, "BLOCK_BYTES", 64)
+    texts = [f"{'x' * (n % 7)}\r\ny\r\r\n" for n in range(200)]
+    content = "a\n" + "".join(f'"{text}"\n' for text in texts)
+    assert read(tmp_path, content)[1] == [(text,) for text in texts]
 
 
 REFUSED: dict[str, tuple[str | bytes, tuple[str, ...]]] = {

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import InputError, LodeError
 from loadstone.lode import Database
@@ -78,9 +78,16 @@ def _read_csv(path: str) -> "pa.Table":
 
     empty = [word for word in csv.ConvertOptions().null_values if "nan" not in word.lower()]
     csv_file.checked(Path(path))  # Arrow's reader loses what follows a stray quote
-    parse = csv.ParseOptions(newlines_in_values=True)
-    convert = csv.ConvertOptions(null_values=empty)
-    table = csv.read_csv(path, parse_options=parse, convert_options=convert)
+
+    def read(**options: Any) -> "pa.Table":
+        with Path(path).open("rb") as file:
+            return csv.read_csv(
+                pa.PythonFile(csv_file.Pieces(file), mode="r"),
+                parse_options=csv.ParseOptions(newlines_in_values=True),
+                convert_options=csv.ConvertOptions(**options),
+            )
+
+    table = read(null_values=empty)
     large = [
         column.name
         for column in table.schema
@@ -89,8 +96,7 @@ def _read_csv(path: str) -> "pa.Table":
     ]
     if large:
         as_text = dict.fromkeys(large, pa.string())
-        convert = csv.ConvertOptions(include_columns=large, column_types=as_text)
-        written = csv.read_csv(path, parse_options=parse, convert_options=convert)
+        written = read(include_columns=large, column_types=as_text)
         for name in large:
             if not _any(compute.invert(compute.match_substring_regex(written[name], _WHOLE))):
                 raise InputError(

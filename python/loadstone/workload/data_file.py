@@ -60,11 +60,13 @@ def csv_batches(path: Path, names: Sequence[str]) -> Iterator[Any]:
     )  # fmt: skip
     parse = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
     read = pyarrow.csv.ReadOptions(block_size=csv_file.BLOCK_BYTES)
-    for block in pyarrow.csv.open_csv(
-        path, convert_options=convert, parse_options=parse, read_options=read
-    ):
-        for first in range(0, block.num_rows, BATCH_ROWS):
-            yield block.slice(first, BATCH_ROWS)
+    with path.open("rb") as file:
+        for block in pyarrow.csv.open_csv(
+            pa.PythonFile(csv_file.Pieces(file), mode="r"),
+            convert_options=convert, parse_options=parse, read_options=read,
+        ):  # fmt: skip
+            for first in range(0, block.num_rows, BATCH_ROWS):
+                yield block.slice(first, BATCH_ROWS)
 
 
 def _parquet(path: Path) -> Iterator[Any]:
