@@ -210,6 +210,15 @@ def test_what_a_join_reads_on_its_own_line_is_read() -> None:
     assert {"full scan", "hash join"} == read("turso", "HASH JOIN b").kinds
 
 
+def test_what_an_engine_does_not_write_is_no_difference() -> None:
+    windowed = "WINDOW ~9 rows\n  SEQ_SCAN ~9 rows\n    Table: r"
+    sorted_first = "CO-ROUTINE (subquery-2)\n  SCAN r\n  USE TEMP B-TREE FOR ORDER BY"
+    assert apart(("duckdb", "sqlite"), windowed, sorted_first) == {}
+    # A maximum that no index has is called a search, too.
+    scan = "Aggregate  (cost=1.00..2.00 rows=1 width=4)\n  ->  Seq Scan on r  (cost=0.00..1.00"
+    assert apart(("sqlite", "postgresql"), "SEARCH r", f"{scan} rows=9 width=4)") == {}
+
+
 def test_a_statement_and_the_count_of_its_rows_are_found_alike_or_not() -> None:
     assert finds_alike("sqlite", "SCAN t", "SCAN t")
     assert finds_alike("sqlite", "SCAN t", "SCAN t USING COVERING INDEX i") is False

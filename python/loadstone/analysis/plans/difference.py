@@ -30,6 +30,9 @@ OTHER = "other operators"
 NONE = "none"
 OF_RESULTS = frozenset((*PASSING, SINGLE, "subquery scan", "rows"))
 """Operators that count, project or write a result."""
+DOUBTFUL = {"sorts": "window", "reads": "search of an end"}
+"""Operators that leave it open whether they do what a topic is about: a window sorts by itself in
+one engine, and not in another."""
 SHOWN_MAX = 4
 """Operators of one side and topic that a sentence names."""
 
@@ -93,7 +96,7 @@ def compare(one: ReadPlan, other: ReadPlan, *, named: bool = True) -> PlanDiffer
     if unread:
         return PlanDifference((), unread, same_engine)
     apart = _of_one_engine(one, other, named) if same_engine else _of_two_engines(one, other)
-    silent = not _on(other, "joins") and "joins" in other.unwritten
+    silent = _is_silent(other, "joins")
     pairs = bool(one.pair_joins) and not other.pair_joins and not silent
     return PlanDifference(tuple(apart), "", same_engine, pairs)
 
@@ -147,10 +150,7 @@ def _of_two_engines(one: ReadPlan, other: ReadPlan) -> list[Apart]:
     apart = []
     for topic in TOPICS:
         sides = [_on(plan, topic) for plan in (one, other)]
-        silent = any(
-            not side and topic in plan.unwritten
-            for side, plan in zip(sides, (one, other), strict=True)
-        )
+        silent = any(_is_silent(plan, topic) for plan in (one, other))
         if sides[0] != sides[1] and not silent:
             apart.append(Apart(topic, *sides))
     return apart
@@ -162,12 +162,17 @@ def topics_apart(plans: Mapping[str, ReadPlan]) -> dict[str, dict[str, list[str]
     for topic in TOPICS:
         ways: dict[str, list[str]] = {}
         for name, plan in plans.items():
-            kinds = _on(plan, topic)
-            if kinds or topic not in plan.unwritten:
-                ways.setdefault(_listed(kinds), []).append(name)
+            if not _is_silent(plan, topic):
+                ways.setdefault(_listed(_on(plan, topic)), []).append(name)
         if len(ways) > 1:
             found[topic] = ways
     return found
+
+
+def _is_silent(plan: ReadPlan, topic: str) -> bool:
+    """Whether nothing can be said of a plan in this topic."""
+    unwritten = topic in plan.unwritten and not _on(plan, topic)
+    return unwritten or DOUBTFUL.get(topic) in plan.kinds
 
 
 def _on(plan: ReadPlan, topic: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ READS = {
     "result of another step": "nested loop",
     "keyed result of another step": "nested loop over an index",
     "index search": "nested loop over an index",
-    "index search of an end": "nested loop over an index",
+    "search of an end": "nested loop over an index",
     "multi-index search": "nested loop over an index",
     "automatic index search": "nested loop over an index made for it",
 }
@@ -43,8 +43,7 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
         "piecewise merge join", "inequality join", "ASOF join", "positional join",
         "cross product", "tuple substitution",
     ),
-    "reads": ("full scan", "index scan", "index search", "multi-index search",
-              "index search of an end"),
+    "reads": ("full scan", "index scan", "index search", "multi-index search"),
     "groups": ("hash table", "array over the values", "sorted rows", "temporary B-tree"),
     "sorts": ("sort", "top-N sort", "incremental sort"),
     "keeps": (KEPT,),
@@ -55,7 +54,6 @@ ALIKE = {
     "top-N sort": "sort",
     "incremental sort": "sort",
     "multi-index search": "index search",
-    "index search of an end": "index search",
 }
 """Not all engines write the difference into their plans."""
 QUADRATIC = ("nested loop", "blockwise nested loop", "block nested loop", "cross product")
