@@ -191,7 +191,8 @@ def test_a_wrong_answer_fails_its_block_and_the_tables_are_checked(stage):
 )  # fmt: skip
 def test_an_answer_that_contradicts_the_engines_own_alone_is_volatile(stage, answers, own):
     made, worker, _ = stage
-    agreed = AgreedAnswers(Workload("w", "", (), (WorkloadStatement("select", "s", "", ("a",)),)))
+    stated = WorkloadStatement("select", "s", "", ("SELECT 1",))
+    agreed = AgreedAnswers(Workload("w", "", (), (stated,)))
     votes = [Vote(name, name, answer, lambda: None) for name, answer in answers.items()]
     agreed.settle("select", 0, votes)
     made._answers = agreed

@@ -14,6 +14,7 @@ from loadstone.plan.workload import (
     ALONE,
     DIVIDED,
     OTHER_TYPE,
+    REFERENCE,
     STORED,
     Workload,
     WorkloadStatement,
@@ -21,6 +22,7 @@ from loadstone.plan.workload import (
 from loadstone.record.model import kind_of_label
 from loadstone.workload import answers, expected
 from loadstone.workload.agreement import AgreedAnswers
+from loadstone.workload.readings import ITSELF, OWN, TRANSLATED
 from loadstone.workload.votes import Vote
 
 STATEMENT = WorkloadStatement("s", "s", "", ("SELECT 1", "SELECT 2"))
@@ -124,6 +126,114 @@ def test_an_answer_too_large_to_be_compared_with_a_stored_one_is_not_odd() -> No
     assert agreed.odd("s", "a") is agreed.odd("s", "b") is None
     assert (agreed.bases["s"].engines, agreed.bases["s"].basis) == (("a",), STORED)
     assert "not compared" in agreed.bases["s"].words
+
+
+def asked(engine: str, rows: list, dialect: str, reading: str) -> Vote:
+    return replace(vote(engine, rows), dialect=dialect, reading=reading)
+
+
+def of_dialects(*votes: Vote, dialect: str = "postgres", text: str = "SELECT 1") -> AgreedAnswers:
+    stated = replace(STATEMENT, texts=(text,), dialect=dialect)
+    return settled(*votes, agreed=AgreedAnswers(Workload("w", "", (), (stated,))))
+
+
+def test_the_dialect_s_own_engine_is_not_outvoted_by_translations() -> None:
+    agreed = of_dialects(
+        asked("postgresql", TWO, "postgres", OWN),
+        asked("duckdb", THREE, "duckdb", TRANSLATED),
+        asked("sqlite", THREE, "sqlite", TRANSLATED),
+    )
+    assert agreed.bases["s"].basis == REFERENCE
+    assert agreed.bases["s"].engines == ("postgresql",)
+    for name in ("postgresql", "duckdb", "sqlite"):
+        assert agreed.odd("s", name) is None and not agreed.divided("s", name)
+        assert agreed.is_apart("s", name) == (name != "postgresql")
+    assert "duckdb gives 3 rows, postgresql gives 2 rows" in agreed.label("s", "duckdb")
+    # Each is held to its own answer, and none but the reference's can be stored.
+    assert agreed.of_variant("s", 0, "duckdb") == vote("a", THREE).answer
+    assert agreed.accepted("s") == ((vote("a", TWO).answer,),)
+    assert agreed.holds_to_itself("s", "duckdb")
+
+
+def test_a_translation_that_agrees_is_a_witness_and_one_engine_s_other_release_is_wrong() -> None:
+    agreed = of_dialects(
+        asked("postgresql", TWO, "postgres", OWN),
+        asked("duckdb@1.4.0", TWO, "duckdb", TRANSLATED),
+        asked("duckdb@1.5.0", THREE, "duckdb", TRANSLATED),
+        asked("sqlite", TWO, "sqlite", TRANSLATED),
+    )
+    assert agreed.bases["s"].basis == AGREED
+    # It got the same text as the other release: the translation is not to blame.
+    assert agreed.odd("s", "duckdb@1.5.0") is not None and not agreed.label("s", "duckdb@1.5.0")
+
+
+def test_a_text_of_the_engine_s_own_is_held_to_the_others() -> None:
+    agreed = of_dialects(
+        asked("duckdb", THREE, "duckdb", OWN),
+        asked("sqlite", TWO, "sqlite", OWN),
+        asked("postgresql", TWO, "postgres", OWN),
+        dialect="duckdb",
+    )
+    assert agreed.odd("s", "duckdb") is not None and not agreed.label("s", "duckdb")
+
+
+def test_translations_that_differ_call_no_engine_wrong() -> None:
+    agreed = of_dialects(
+        asked("duckdb", THREE, "duckdb", TRANSLATED), asked("sqlite", TWO, "sqlite", TRANSLATED)
+    )
+    for name in ("duckdb", "sqlite"):
+        assert agreed.is_apart("s", name) and not agreed.divided("s", name)
+    agreed = of_dialects(
+        asked("duckdb", THREE, "duckdb", TRANSLATED), asked("sqlite", TWO, "sqlite", TRANSLATED),
+        asked("chdb", TWO, "clickhouse", TRANSLATED),
+    )  # fmt: skip
+    assert agreed.is_apart("s", "duckdb") and agreed.odd("s", "duckdb") is None
+    assert agreed.bases["s"].engines == ("sqlite", "chdb")
+
+
+@pytest.mark.parametrize(
+    ("text", "labelled"), [("SELECT 7 / 2 AS q", True), ("SELECT 7 + 2 AS q", False)]
+)
+def test_a_text_without_a_dialect_is_read_otherwise_only_where_it_has_such_a_form(
+    text: str, labelled: bool
+) -> None:
+    agreed = of_dialects(
+        asked("sqlite", TWO, "sqlite", ITSELF), asked("postgresql", TWO, "postgres", ITSELF),
+        asked("duckdb", THREE, "duckdb", ITSELF), dialect="", text=text,
+    )  # fmt: skip
+    assert agreed.is_apart("s", "duckdb") == labelled
+    assert (agreed.odd("s", "duckdb") is None) == labelled
+    agreed = of_dialects(
+        asked("postgresql", TWO, "postgres", ITSELF), asked("duckdb", THREE, "duckdb", ITSELF),
+        dialect="", text=text,
+    )  # fmt: skip
+    assert bool(agreed.divided("s", "duckdb")) != labelled
+
+
+def test_a_null_in_an_order_is_read_otherwise_where_there_is_one() -> None:
+    for values, labelled in (((None, 1), True), ((1, 2), False)):
+        rows = [(value,) for value in values]
+        first, second = (
+            replace(asked(name, rows, dialect, ITSELF), rows=lambda shown=shown: shown,
+                    answer=answers.checksum_of(shown, 10, (0,)))
+            for name, dialect, shown in (("sqlite", "sqlite", rows),
+                                         ("duckdb", "duckdb", rows[::-1]))
+        )  # fmt: skip
+        stated = replace(STATEMENT, dialect="", texts=("SELECT i FROM t ORDER BY i",), order=(0,))
+        agreed = AgreedAnswers(Workload("w", "", (), (stated,)))
+        agreed.settle("s", 0, [first, second])
+        assert agreed.is_apart("s", "duckdb") == labelled
+
+
+def test_a_translation_that_differs_from_the_stored_answer_has_a_label() -> None:
+    stored = replace(
+        STATEMENT, dialect="postgres", expected=((vote("a", TWO).answer,),), texts=("SELECT 1",)
+    )
+    agreed = AgreedAnswers(Workload("w", "", (), (stored,)))
+    settled(asked("duckdb", THREE, "duckdb", TRANSLATED), agreed=agreed)
+    assert agreed.odd("s", "duckdb") is None and agreed.is_apart("s", "duckdb")
+    settled(asked("postgresql", THREE, "postgres", OWN), agreed=agreed)
+    assert agreed.odd("s", "postgresql") is not None
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

@@ -2,10 +2,19 @@
 was there to compare with; never that they are right, which only an oracle could determine."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from loadstone.plan.workload import AGREED, ALONE, DIVIDED, OPEN_ANSWER, STORED, UNRANKED
+from loadstone.plan.variant import engine_of, is_aa_control
+from loadstone.plan.workload import (
+    AGREED,
+    ALONE,
+    DIVIDED,
+    OPEN_ANSWER,
+    REFERENCE,
+    STORED,
+    UNRANKED,
+)
 from loadstone.record.model import Agreement, Run, kind_of_label
 from loadstone.text.numbers import listing, number, plural
 
@@ -29,14 +38,7 @@ def _clauses(run: Run) -> Iterator[Clause]:
         apart = kind_of_label(result.label) in UNRANKED  # it was held to its own answer alone
         for answer in () if apart else result.answers:
             checked.setdefault(_basis(reported, result.cell.operation), []).append(answer.right)
-    if STORED in checked:
-        own, total = sum(checked[STORED]), len(checked[STORED])
-        answers = f"{number(own)} of {plural(total, 'answer')}"
-        yield Clause(f"{answers} as stored", own == total)
-    if AGREED in checked:
-        own, total = sum(checked[AGREED]), len(checked[AGREED])
-        answers = f"{number(own)} of {plural(total, 'answer')}"
-        yield Clause(f"{answers} as {_engines(run.agreements)} agree", own == total)
+    yield from _counted(run, checked)
     large = sum(_several(one) for one in run.agreements)
     if large:
         answers = "statement whose answer is" if large == 1 else "statements whose answers are"
@@ -51,6 +53,27 @@ def _clauses(run: Run) -> Iterator[Clause]:
         yield Clause(f"the order of {whose} rows not compared", True)
     if not run.agreements:
         yield Clause("no answer was compared", False)
+    if _read_by_own_rules(run):
+        yield Clause("no dialect named: each engine read the text by its own rules", True)
+
+
+def _counted(run: Run, checked: Mapping[str, Sequence[bool]]) -> Iterator[Clause]:
+    """The number of answers that are as expected, by the basis of what is expected."""
+    for basis, agree in (
+        (STORED, "as stored"),
+        (AGREED, f"as {_engines(run.agreements)} agree"),
+        (REFERENCE, f"as {_whose(run.agreements, REFERENCE)} alone gives"),
+    ):
+        if basis in checked:
+            own, total = sum(checked[basis]), len(checked[basis])
+            yield Clause(f"{number(own)} of {plural(total, 'answer')} {agree}", own == total)
+
+
+def _read_by_own_rules(run: Run) -> bool:
+    """Whether several engines were asked a text that names no dialect."""
+    statements = run.plan.workload.statements if run.plan.workload is not None else ()
+    engines = {engine_of(variant) for variant in run.plan.variants}
+    return len(engines) > 1 and not all(one.names_dialect for one in statements)
 
 
 def _alone(run: Run, checked: Sequence[bool]) -> Iterator[Clause]:
@@ -71,7 +94,11 @@ def _alone(run: Run, checked: Sequence[bool]) -> Iterator[Clause]:
 
 def _labelled(run: Run) -> Iterator[Clause]:
     """The number of answers with each kind of label: of a statement, each variant's is one."""
-    labels = {(r.cell.operation, r.cell.variant): r.label for r in run.results if r.label}
+    labels = {
+        (r.cell.operation, r.cell.variant): r.label
+        for r in run.results
+        if r.label and not is_aa_control(r.cell.variant)
+    }
     for kind, count in Counter(map(kind_of_label, labels.values())).items():
         yield Clause(f"{plural(count, 'answer')} labelled {kind}", kind not in UNRANKED)
 
@@ -91,9 +118,13 @@ def _basis(reported: Mapping[str, Agreement], operation: str) -> str:
     return reported[operation].basis if operation in reported else ALONE
 
 
+def _whose(agreements: Iterable[Agreement], basis: str) -> str:
+    return listing(dict.fromkeys(one.engines for one in agreements if one.basis == basis))
+
+
 def _engines(agreements: tuple[Agreement, ...]) -> str:
     counts = {one.engines.count(",") + 1 for one in agreements if one.basis == AGREED}
-    low, high = min(counts), max(counts)
+    low, high = min(counts, default=0), max(counts, default=0)
     return f"{low} engines" if low == high else f"{low} to {high} engines"
 
 
@@ -105,6 +136,7 @@ def of_statement(run: Run, operation: str) -> str:
     words = {
         STORED: "that is stored",
         AGREED: f"agreed by {listing(found.engines.split(', '))}",
+        REFERENCE: f"of {found.engines} alone, of several different ones",
         ALONE: f"of {listing(found.engines.split(', '))}, not compared with each other"
         if _several(found)
         else f"of {found.engines} alone, compared with no other engine's",

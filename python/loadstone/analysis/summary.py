@@ -161,7 +161,7 @@ class Summary:
         """Each label of an answer in words, and whose it is: an operation's, on which variants."""
         found: dict[tuple[str, str], dict[str, None]] = {}
         for figure in self.figures.values():
-            if figure.label:
+            if figure.label and not is_aa_control(figure.cell.variant):
                 own = found.setdefault((figure.cell.operation, figure.label), {})
                 own[self.labels[figure.cell.variant]] = None
         return tuple(

@@ -19,10 +19,12 @@ _WORD = re.compile(r"\w+")
 Text = Annotated[str, Most(1 << 19)]
 Size = Annotated[int, Within(0, 10**15)]
 
-STORED, AGREED, ALONE, DIVIDED = "stored", "agreed", "not compared", "divided"
-BASES = (STORED, AGREED, ALONE, DIVIDED)
+STORED, AGREED, REFERENCE = "stored", "agreed", "of its dialect"
+ALONE, DIVIDED = "not compared", "divided"
+BASES = (STORED, AGREED, REFERENCE, ALONE, DIVIDED)
 """The bases of an expected answer, the weakest last: the user stored it; several engines give it
-and no as large a number another; one engine alone gave one; no answer has most engines."""
+and no as large a number another; the engine of the text's dialect gives it, and translations give
+others; one engine alone gave one; no answer has most engines."""
 TRANSLATED_OTHERWISE = "translated otherwise"
 """The kind of label of an answer to our translation of a text that differs from the answer of the
 engine in whose dialect the text is written: then the two engines were not asked the same."""
@@ -32,7 +34,10 @@ they agree in what the query determines."""
 OTHER_TYPE = "other type"
 """The kind of label of an answer whose values are those of the other engines, in another type: a
 date where they have a timestamp at midnight."""
-UNRANKED = (TRANSLATED_OTHERWISE,)
+READ_OTHERWISE = "read otherwise"
+"""The kind of label of an answer to a text that names no dialect, where it has a form that engines
+are known to understand differently."""
+UNRANKED = (TRANSLATED_OTHERWISE, READ_OTHERWISE)
 """The kinds of labels of figures that are ranked beside no other."""
 Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]
 """(rows, checksum) of an answer."""
@@ -182,6 +187,11 @@ class WorkloadStatement:
     they go round these."""
     drawn_start: Annotated[int, Within(0, 2**64 - 1)] = 0
     """With a request's number, it says which of `drawn` it has."""
+
+    @property
+    def names_dialect(self) -> bool:
+        """Whether its user named a dialect: else engines read the one text by their own rules."""
+        return bool(self.dialect) and all(one.texts != self.texts for one in self.own)
 
     def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
         """(dialect, texts) for engines of a dialect: their own, or those to be translated."""

@@ -22,6 +22,7 @@ from loadstone.errors import (
 )
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.statement_ladder import rungs_of
+from loadstone.plan.workload import WorkloadStatement
 from loadstone.planning.study import combined
 from loadstone.protocol import messages, parts
 from loadstone.protocol.messages import BlockResult, LoopResult, R, Request
@@ -152,6 +153,10 @@ class Executor:
             given=reported.answers, first_rows=reported.first_rows, determined=reported.determined
         )
 
+    def asked(self, cell: Cell) -> tuple[str, WorkloadStatement | None]:
+        """The dialect of a cell's engine, and the user's statement that it was asked."""
+        return self._workers[cell.variant].dialect, self._operations[cell.operation].statement
+
     def show_rows(
         self, cell: Cell, variation: int, bytes_max: int, *, uncut: bool = False
     ) -> str | None:
@@ -182,7 +187,7 @@ class Executor:
             return Outcome(*failed, longer_than_ns=limit_ns if failed[0] == "censored" else None)
         odd = self._answers.odd(cell.operation, cell.variant)
         if odd is None:
-            return self._nothing_to_study(cell, self._answers.divided(cell.operation))
+            return self._nothing_to_study(cell, self._answers.divided(cell.operation, cell.variant))
         check = AnswerCheck(0, odd.variation, *odd.expected, *odd.found)
         return Outcome("failed", f"not the expected answer: {odd.words}", answers=[check])
 
@@ -261,7 +266,9 @@ class Executor:
         """The reason of a sample with another answer than expected. Where that is only the
         variant's own, it is volatile, and none of its cells is measured."""
         agreed = self._answers
-        if not isinstance(agreed, AgreedAnswers) or not agreed.holds_to_itself(cell.operation):
+        if not isinstance(agreed, AgreedAnswers) or not agreed.holds_to_itself(
+            cell.operation, cell.variant
+        ):
             return _wrong(wrong)
         agreed.fail(cell.operation, cell.variant, "failed", VOLATILE)
         return VOLATILE

@@ -23,6 +23,7 @@ from loadstone.text.numbers import NS_PER_S
 from loadstone.workload import answers as written
 from loadstone.workload import sql
 from loadstone.workload.agreement import VOLATILE, AgreedAnswers
+from loadstone.workload.readings import reading_of
 from loadstone.workload.sql_opening import each_tree
 from loadstone.workload.votes import Rows, Vote
 
@@ -101,6 +102,7 @@ def record_answers(plan: Plan, answers: AgreedAnswers, recorder: Recorder) -> No
 
 
 def _vote(executor: Executor, cell: Cell, outcome: Outcome, variation: int) -> Vote:
+    dialect, stated = executor.asked(cell)
     return Vote(
         cell.variant,
         engine_of(cell.variant),
@@ -109,6 +111,8 @@ def _vote(executor: Executor, cell: Cell, outcome: Outcome, variation: int) -> V
         outcome.first_rows[variation],
         outcome.determined[variation],
         partial(_rows, executor, cell, variation, uncut=True),
+        dialect,
+        "own" if stated is None else reading_of(stated, dialect),
     )
 
 

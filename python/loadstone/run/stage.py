@@ -17,7 +17,7 @@ from loadstone.planning.tables import relations, stored
 from loadstone.protocol.messages import LoopResult
 from loadstone.protocol.parts import Loop
 from loadstone.record import CellResult, Recorder
-from loadstone.record.model import MEASURED, Event
+from loadstone.record.model import MEASURED, AnswerCheck, Event
 from loadstone.record.writer import now
 from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import InterleavedGroup
@@ -106,15 +106,13 @@ class Stage:
         return better
 
     def _ended(self, result: CellResult) -> CellResult:
-        divided = self._divided(result.cell.operation)
+        divided = self._divided(result.cell)
         if divided and result.status in MEASURED and result.answers:
             # No answer is known to be right, so no time is one of a right answer.
             reason = "; ".join(filter(None, (divided, result.reason)))
             result = replace(result, status="invalid", reason=reason)
-        if result.status in MEASURED and isinstance(self._answers, AgreedAnswers):
-            cell = result.cell
-            label = self._answers.label(cell.operation, cell.variant, result.answers)
-            result = replace(result, label=label)
+        if result.status in MEASURED:
+            result = replace(result, label=self._label(result.cell, result.answers))
         self._recorder.cell(result)
         self._listener.on_result(result)
         return result
@@ -127,11 +125,17 @@ class Stage:
             record_answers(self._plan, self._answers, self._recorder)
         return cell
 
-    def _divided(self, operation: str) -> str:
+    def _divided(self, cell: Cell) -> str:
         """Why no answer of a user's statement is known to be right; else empty."""
         if not isinstance(self._answers, AgreedAnswers):
             return ""
-        return self._answers.divided(operation)
+        return self._answers.divided(cell.operation, cell.variant)
+
+    def _label(self, cell: Cell, checks: Sequence[AnswerCheck] = ()) -> str:
+        """The label of a variant's answer to a user's statement."""
+        if not isinstance(self._answers, AgreedAnswers):
+            return ""
+        return self._answers.label(cell.operation, cell.variant, checks)
 
     def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         self._groups += 1
@@ -152,8 +156,11 @@ class Stage:
         result = self._executor.run_loop(cell, loop)
         beyond = validity.of_machine(self._conditions.end())
         figures = result.figures
-        if figures.status == "ok" and (divided := self._divided(cell.operation)):
+        if figures.status == "ok" and (divided := self._divided(cell)):
             return LoopResult(figures.but(status="invalid", reason=divided), result.beside)
+        if figures.status == "ok" and (label := self._label(cell)):
+            figures = figures.but(reason=label)
+            result = LoopResult(figures, result.beside)
         if figures.status == "ok" and beyond and self._plan.limits:
             reason = "; ".join(filter(None, (beyond, figures.reason)))
             return LoopResult(figures.but(status="disturbed", reason=reason), result.beside)

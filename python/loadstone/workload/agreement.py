@@ -10,7 +10,10 @@ would be false:
                   because both were cut, or compared in part. An engine whose variants give several
                   answers is no witness to any: beside it, two others have to agree.
     odd           the variant's answer differs from the agreed one. False if they agree value by
-                  value and only their checksums differ, or if most engines do not give the other.
+                  value and only their checksums differ, if most engines do not give the other, or
+                  if the engine was asked something else (`readings.py`): then it has a label.
+    of its        the engine of the text's dialect gives this answer; translations give others,
+      dialect     with a label, or there is none. False if another engine gives it, too.
     divided       no answer has most engines. False if one has.
     not compared  one engine alone answered, or several whose answers are too large to be compared
                   where their checksums differ. False if a second one's was compared.
@@ -36,17 +39,20 @@ from loadstone.plan.workload import (
     DIVIDED,
     OPEN_ANSWER,
     OTHER_TYPE,
+    REFERENCE,
     STORED,
+    UNRANKED,
     Accepted,
     Workload,
     WorkloadStatement,
 )
-from loadstone.record.model import AnswerCheck
+from loadstone.record.model import AnswerCheck, kind_of_label
 from loadstone.text.numbers import listing, plural
 from loadstone.workload import comparison
 from loadstone.workload.answers import contents_of
 from loadstone.workload.open_answers import regrouped
 from loadstone.workload.opening import Opening
+from loadstone.workload.readings import is_translation, label_of
 from loadstone.workload.votes import Group, Vote, grouped_votes
 
 if TYPE_CHECKING:
@@ -149,8 +155,10 @@ class AgreedAnswers:
     def accepted(self, statement: str) -> tuple[tuple[Accepted, ...], ...]:
         """The expected answers to each variation: the ways in which engines give them."""
         found: dict[int, dict[Answer, None]] = {}
-        for (name, variation, _), answer in (*self._expected.items(), *self._determined.items()):
-            if name == statement:
+        for (name, variation, variant), answer in (
+            *self._expected.items(), *self._determined.items()
+        ):  # fmt: skip
+            if name == statement and not self.is_apart(statement, variant):
                 found.setdefault(variation, {})[answer] = None
         return tuple(tuple(found[variation]) for variation in sorted(found))
 
@@ -184,16 +192,24 @@ class AgreedAnswers:
         }
         return _open(opening) if False in whole else ""
 
-    def holds_to_itself(self, statement: str) -> bool:
+    def is_apart(self, statement: str, variant: str) -> bool:
+        """Whether a variant was asked something else than the others, as its label says."""
+        return kind_of_label(self._labels.get((statement, variant), "")) in UNRANKED
+
+    def holds_to_itself(self, statement: str, variant: str) -> bool:
         """Whether nothing but a variant's own answer is expected of it: then another one
         contradicts no other engine and no stored answer."""
         basis = self._bases.get(statement)
-        return basis is not None and basis.basis in (ALONE, DIVIDED)
+        alone = basis is not None and basis.basis in (ALONE, DIVIDED, REFERENCE)
+        return alone or self.is_apart(statement, variant)
 
-    def divided(self, statement: str) -> str:
-        """Why no answer to a statement is known to be right; empty if one is, or none other."""
+    def divided(self, statement: str, variant: str = "") -> str:
+        """Why no answer to a statement is known to be right; empty if one is, or none other, and
+        where a variant's label says why."""
         basis = self._bases.get(statement)
-        return basis.words if basis is not None and basis.basis == DIVIDED else ""
+        if basis is None or basis.basis != DIVIDED or self.is_apart(statement, variant):
+            return ""
+        return basis.words
 
     def given(self, statement: str) -> Iterator[Given]:
         """The variants' answers to each variation of a statement."""
@@ -227,10 +243,11 @@ class AgreedAnswers:
         else:
             self._hold_to_most(stated, variation, groups)
         for variant, words in (each for group in groups for each in group.other_types()):
-            self._labels[statement, variant] = f"{OTHER_TYPE}: {words}"
+            self._labels.setdefault((statement, variant), f"{OTHER_TYPE}: {words}")
         if opening is not None and not self.divided(statement):
             for vote in votes:
-                self._labels[statement, vote.variant] = _open(opening, looked_up=looked_up)
+                words = _open(opening, looked_up=looked_up)
+                self._labels.setdefault((statement, vote.variant), words)
 
     def join(self, statement: str, variation: int, vote: Vote) -> None:
         """Take the answer of one more variant, beside those that were taken before."""
@@ -238,22 +255,25 @@ class AgreedAnswers:
         self.settle(statement, variation, [*(one.vote for one in before), vote])
 
     def _hold_to_most(self, stated: WorkloadStatement, variation: int, groups: list[Group]) -> None:
-        """The answer of most engines counts."""
+        """The answer of most engines counts; of answers to a text in its own dialect, where there
+        are any."""
         statement = stated.name
         split = _of_several_answers(groups)
         witnesses = {id(one): len({*one.engines} - split) for one in groups}
-        groups.sort(key=lambda one: -witnesses[id(one)])
+        grounded = [one for one in groups if not is_translation(one)] or groups
+        groups.sort(key=lambda one: (one not in grounded, -witnesses[id(one)]))
         first, *others = groups
         unsure = [other for other in others if not first.differs(other)]
         others = [other for other in others if first.differs(other)]
+        rivals = [other for other in others if other in grounded]
         least = REFEREES if split else 1
         wins = witnesses[id(first)] >= least and all(
-            witnesses[id(first)] > witnesses[id(other)] for other in others
+            witnesses[id(first)] > witnesses[id(rival)] for rival in rivals
         )
         self._expected[statement, variation, ""] = first.votes[0].answer
         words = [_differ(vote, first, stated.digits, stated.order)
                  for other in others for vote in other.votes]  # fmt: skip
-        if others and not wins:
+        if rivals and not wins:
             reporting = "the engines give different answers, and no answer has most of them"
             if split:
                 reporting = (
@@ -261,10 +281,16 @@ class AgreedAnswers:
                     " other engines say which is right"
                 )
             self._worsen(statement, Basis(DIVIDED, first.engines, f"{reporting}: {words[0]}"))
+            for group in (first, *others):
+                for vote in group.votes:
+                    beside = [one for one in (first, *others) if one is not group]
+                    self._labelled(stated, vote, beside, words[0])
             return
         engines = tuple(one for one in first.engines if one not in split)
         several = len(engines) > 1
         for vote, reported_how in zip((v for o in others for v in o.votes), words, strict=True):
+            if self._labelled(stated, vote, [first], reported_how):
+                continue
             expected = self._expected[statement, variation, vote.variant] = first.votes[0].answer
             self._odd.setdefault(
                 (statement, vote.variant), Odd(variation, expected, vote.answer, reported_how)
@@ -272,7 +298,18 @@ class AgreedAnswers:
         words += [_not_compared(vote, first.votes[0]) for o in unsure for vote in o.votes]
         if not several:
             engines = tuple(dict.fromkeys(e for group in (first, *unsure) for e in group.engines))
-        self._worsen(statement, Basis(AGREED if several else ALONE, engines, "; ".join(words)))
+        basis = AGREED if several else REFERENCE if others else ALONE
+        self._worsen(statement, Basis(basis, engines, "; ".join(words)))
+
+    def _labelled(
+        self, stated: WorkloadStatement, vote: Vote, others: Sequence[Group], words: str
+    ) -> bool:
+        """Label a variant that was asked something else than those with another answer."""
+        columns = self._workload.columns_named(stated.texts)
+        label = label_of(vote, others, stated, columns, words)
+        if label:
+            self._labels[stated.name, vote.variant] = label
+        return bool(label)
 
     def _hold_to_stored(
         self, statement: str, variation: int, groups: Sequence[Group], stored: Sequence[Accepted]
@@ -299,6 +336,8 @@ class AgreedAnswers:
                 words.append(f"{vote.variant} gives {rows}{shown}, the stored answer has {there}")
                 if rows == there:
                     words[-1] += ", but others"
+                if self._labelled(self._stated(statement), vote, right_ones, words[-1]):
+                    continue
                 # Where all give the same, it is the stored answer that is odd.
                 if same := [engine for engine in group.engines if engine != vote.engine]:
                     gives = "gives" if len(same) == 1 else "give"

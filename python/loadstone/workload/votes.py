@@ -28,6 +28,9 @@ class Vote:
     """Of a query that leaves its answer open: (rows, checksum) of what it determines."""
     uncut: Callable[[], Rows] = lambda: None
     """The rows of the answer without LIMIT and OFFSET."""
+    dialect: str = ""
+    reading: str = "own"
+    """What its engine was asked, as `readings.py` has it."""
     note: str = ""
     """How it differs where its rows do not show it."""
 

@@ -40,7 +40,25 @@ def _write_filter(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
     return call
 
 
+NULL_ORDER = "the place of NULL in an order"
+_SMALLEST = frozenset({"sqlite", "mysql", "spark"})
+
+
+def _null_order(node: exp.Expr, dialect: str) -> str:
+    """Of it, sqlglot knows each dialect's, and writes it in a translation."""
+    descends = bool(node.args.get("desc"))
+    return "first" if _has_nulls_first(dialect, descends=descends) else "last"
+
+
+def _has_nulls_first(dialect: str, *, descends: bool) -> bool:
+    if dialect in _SMALLEST:
+        return not descends
+    return dialect == "postgres" and descends
+
+
 QUERIES = (
+    Construct(NULL_ORDER, (exp.Ordered,), _null_order, lambda *_: None,
+              ("SELECT i FROM t", "SELECT DISTINCT n FROM t")),
     Construct(
         "UNION beside INTERSECT", (exp.SetOperation,), _precedence, _write_sets,
         ("SELECT 1 AS x UNION SELECT 2 INTERSECT SELECT 2",
