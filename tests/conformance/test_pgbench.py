@@ -162,7 +162,10 @@ class Drawn:
                                      "is not false"]),
             f"CASE WHEN {a} THEN {b} ELSE {c} END", f"case when {a} then {b} end",
             f"CASE WHEN {a} THEN {b} WHEN {c} THEN {a} else {b} END",
-            f"random({self.whole()}, {self.whole()}) * 0 + {a}",
+            # No random number is the same; which arguments they may have, is.
+            f"random({a}, {b}) * 0 + {c}",
+            chance.choice(["random_exponential", "random_gaussian", "random_zipfian"])
+            + f"({chance.randrange(-3, 3)}, {chance.randrange(40)}.4, {b}) * 0",
         ])  # fmt: skip
 
     def statement(self, known: list[str]) -> str:

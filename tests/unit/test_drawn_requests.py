@@ -122,6 +122,29 @@ def test_values_within_quotes_are_drawn_and_are_no_parameters() -> None:
         found(prepared=True)
 
 
+def test_a_request_without_a_value_fails_and_ends_no_loop() -> None:
+    read = pgbench.script_of("\\set n 6 / random(0, 2)\nSELECT a FROM t WHERE a = :n;", "w")
+    seed = next(seed for seed in range(99) if _draws(read, seed))
+    drawn = requests(DrawnText(read.text, read.draws(seed, "s", 1)), "sqlite")
+    assert len([*drawn.kinds()]) == 1
+    from loadstone._core import answer_of_rows
+
+    known = [Request("known", *answer_of_rows([(1,)]))]
+    engine = Answering(*[[(1,)]] * 100_000)
+    figures = Users(engine, lambda *_: None, ManualClock()).work(loop(), known, drawn)
+    assert figures.status == "ok"
+    assert figures.completed > figures.failed > 0
+    assert figures.reason.endswith("drawing a value: division by zero")
+
+
+def _draws(read: pgbench.Script, seed: int) -> bool:
+    """Whether the first request has a value."""
+    try:
+        return bool(read.draws(seed, "s", 1))
+    except InputError:
+        return False
+
+
 def test_an_answer_that_is_another_alone_fails_the_loop() -> None:
     class Forgetful(Answering):
         asked = 0

@@ -288,12 +288,12 @@ class _Search:
             render = {"md": text.markdown, "json": text.as_json}[form]
             show_result(render(found, self._between, self._left_out).rstrip("\n"))
             return EXIT_OF_COMPARISON[outcome(found)]
-        from rich.table import Table
+        from loadstone.report.terminal_figures import FiguresTable
 
         for sentence in text.sentences(found, self._between, self._left_out):
             show_result(sentence)
         for one in text.by_cell(found):
-            table = Table(*text.OF_STEP, title=one.title, title_justify="left")
+            table = FiguresTable(*text.OF_STEP, title=one.title, title_justify="left")
             for row in one.rows:
                 table.add_row(*row)
             console().print(table)

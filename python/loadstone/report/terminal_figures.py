@@ -16,7 +16,7 @@ class FiguresTable(Table):
         block = copy(self)
         while True:
             count = 1
-            while count < len(rest) and _fits(block, [first, *rest[: count + 1]], console, options):
+            while count < len(rest) and self._fits([first, *rest[: count + 1]], console, options):
                 count += 1
             block.columns = _numbered([first, *rest[:count]])
             yield from Table.__rich_console__(block, console, options)
@@ -24,6 +24,16 @@ class FiguresTable(Table):
             if not rest:
                 return
             block.title = None
+
+    def _fits(self, columns: list[Column], console: Console, options: ConsoleOptions) -> bool:
+        tried = copy(self)
+        tried.columns = _numbered(columns)
+        return tried.least(console, options) <= options.max_width
+
+    def least(self, console: Console, options: ConsoleOptions) -> int:
+        """The least width of all columns and their borders."""
+        wide = options.update(max_width=console.width * 100)
+        return sum(least for least, _ in self.needs(console, wide)) + self._extra_width
 
     def needs(self, console: Console, options: ConsoleOptions) -> list[tuple[int, int]]:
         """Of each column the least width in which no word is cut, and the one in which none of its
@@ -50,12 +60,3 @@ class FiguresTable(Table):
 
 def _numbered(columns: list[Column]) -> list[Column]:
     return [dataclasses.replace(column, _index=place) for place, column in enumerate(columns)]
-
-
-def _fits(
-    table: FiguresTable, columns: list[Column], console: Console, options: ConsoleOptions
-) -> bool:
-    tried = copy(table)
-    tried.columns = _numbered(columns)
-    wide = options.update(max_width=console.width * 100)
-    return sum(least for least, _ in tried.needs(console, wide)) <= options.max_width

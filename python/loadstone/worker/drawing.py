@@ -7,6 +7,7 @@ than the engine's own. The first values are translated whole, too, and compared.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from loadstone._core import Drawing
@@ -36,15 +37,16 @@ class DrawnRequests:
         """A request of each shape that the first ones have."""
         found: set[int] = set()
         for number in range(SOUGHT):
-            shape, _ = self.drawing.texts(number)
-            if shape not in found:
-                found.add(shape)
-                yield self.of(number)
+            with suppress(ValueError):  # one without a value fails in the loop
+                shape, _ = self.drawing.texts(number)
+                if shape not in found:
+                    found.add(shape)
+                    yield self.of(number)
             if len(found) == len(self.gives_rows):
                 return
 
     def of(self, number: int) -> Statement:
-        """The request of a number, as a script."""
+        """The request of a number, as a script. Raises `ValueError` where a value has none."""
         shape, texts = self.drawing.texts(number)
         steps = tuple(zip(texts, self.gives_rows[shape], strict=True))
         return Statement("script", ";\n".join(texts), steps=steps)

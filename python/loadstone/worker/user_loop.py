@@ -20,7 +20,7 @@ from typing import Any
 
 from loadstone._core import ClientError, StatementUsers, Tally, Timeline, UsersAsked, clock_ns
 from loadstone.engines.base import Engine
-from loadstone.errors import LoadstoneError, UnsupportedError
+from loadstone.errors import InputError, LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.protocol.parts import Loop, LoopFigures, SqlText
 from loadstone.quel.statement import Statement
@@ -59,6 +59,8 @@ class Request:
     """Of a script: its statements, each with whether it gives rows."""
     determined: tuple[int, str] | None = None
     """As `protocol.parts.Variation` has it."""
+    refused: str = ""
+    """Why it could not be drawn."""
 
     @property
     def counts(self) -> bool:
@@ -79,6 +81,8 @@ class Request:
 
     def ask(self, session: Engine) -> Sequence[tuple[Any, ...]]:
         """Request it in a session; all rows of its answer."""
+        if self.refused:
+            raise InputError(f"the client failed while drawing a value: {self.refused}")
         if not self.steps:
             return session.fetch(self.statement)
         from loadstone.worker.script import play
@@ -312,9 +316,15 @@ class Wanted:
             if self._drawn is None or number < len(self.known):
                 yield None, self.known[number % len(self.known)]
             else:
-                statement = self._drawn.of(number)
-                first = self.known[0]
-                yield number, Request(statement.text, 0, "", first.sql, statement.steps)
+                yield number, self._of(self._drawn, number)
+
+    def _of(self, drawn: DrawnRequests, number: int) -> Request:
+        asked = self.known[0].sql
+        try:
+            statement = drawn.of(number)
+        except ValueError as error:
+            return Request("", 0, "", asked, refused=str(error))
+        return Request(statement.text, 0, "", asked, statement.steps)
 
 
 class _User:

@@ -262,6 +262,7 @@ const fn overloaded(function: Function) -> bool {
     )
 }
 
+#[expect(clippy::float_cmp, reason = "as pgbench compares them")]
 fn of_reals(function: Function, of: &[f64]) -> Value {
     let first = of[0];
     match function {
