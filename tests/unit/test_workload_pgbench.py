@@ -127,6 +127,7 @@ REFUSED = {
     "a pipeline's semicolon": ("SELECT 1\\; SELECT 2;", r"\;, which is not read"),
     "set twice": ("\\set x 1\nSELECT :x;\n\\set x 2\nSELECT :x;", "behind a statement that names"),
     "set late": ("SELECT ':x';\n\\set x 2\n", "behind a statement that names"),
+    "a byte 0": ("SELECT 1;\0", "has a byte 0"),
     "nothing": ("-- a note\n", "has no statement"),
     "no end of a text": ("SELECT 'a", "begins a text without an end"),
     "no end of a comment": ("SELECT 1 /* a", "begins a comment without an end"),
@@ -252,8 +253,10 @@ def test_a_script_of_one_change_has_what_users_must_leave(tmp_path: Path, rows: 
 
 
 def test_a_transaction_may_name_its_level(tmp_path: Path) -> None:
-    text = "BEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT count(*) AS n FROM pgbench_accounts;\nEND;"
-    (one,) = texts(tmp_path, text)
+    query = "SELECT count(*) AS n FROM pgbench_accounts"
+    (one,) = texts(tmp_path, f"BEGIN READ ONLY, NOT DEFERRABLE;\n{query};\nABORT;")
+    assert script.split(one, "postgres", "w")[2] == "ROLLBACK"
+    (one,) = texts(tmp_path, f"BEGIN ISOLATION LEVEL SERIALIZABLE;\n{query};\nEND;")
     begins = {
         dialect: script.for_engine(one, "postgres", dialect, {}, (), "").steps[0][0]
         for dialect in ("postgres", "sqlite")

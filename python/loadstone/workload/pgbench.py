@@ -151,6 +151,8 @@ def script_of(text: str, where: str) -> Script:
     """Read a script. Raises `InputError`."""
     found = _Parts(text.removeprefix("\ufeff"), where)
     found.read()
+    if "\0" in text:
+        raise InputError(f"{where} has a byte 0, at which pgbench ends a script")
     if not found.statements.strip(" \t\r\n;"):
         raise InputError(f"{where} has no statement", hint="write SELECT, INSERT, UPDATE or DELETE")
     return Script(tuple(found.sets), found.statements.strip(), found.named, frozenset(found.quoted))
