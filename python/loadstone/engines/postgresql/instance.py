@@ -19,6 +19,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 
 from loadstone.engines.postgresql import calls, data_folder, other_driver, own_settings
 from loadstone.engines.postgresql.dead_tuples import DeadTuples
+from loadstone.engines.postgresql.infinite import rows_of
 from loadstone.engines.postgresql.reading import (
     only_read,
     query_alone,
@@ -203,9 +204,9 @@ class Instance:
     def ask_for_rows(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a query; one of the user's own, on a server of theirs, cannot write there."""
         if not self.users_text or self.as_it_stands:
-            return self.ask(statement).fetchall()
+            return rows_of(self.ask(statement))
         with query_alone(self.connection):
-            return self.ask(statement).fetchall()
+            return rows_of(self.ask(statement))
 
     def _executed(self, statement: str, prepare: bool | None) -> psycopg.Cursor[tuple[Any, ...]]:
         """Over tables as they stand, in a transaction that only reads; else by itself."""
