@@ -1,5 +1,6 @@
 """A machine's facts and an instrument's figures are of the kind that a report computes with."""
 
+import os
 import sqlite3
 from contextlib import closing
 
@@ -9,6 +10,7 @@ from report_fixture import make_run, write_record
 from loadstone import registry
 from loadstone.errors import RecordError
 from loadstone.machine import facts
+from loadstone.protocol import environment
 from loadstone.record import read
 from loadstone.record.facts import COUNT, MACHINE, NUMBER
 
@@ -35,7 +37,7 @@ def changed(good, path, table, key, value):
 
 
 def test_every_fact_of_a_machine_has_its_kind():
-    known = facts.describe()
+    known = facts.describe() | environment.facts(os.environ, url=True)
     assert set(known) | {"idle_states.held", "idle_states.reason"} == set(MACHINE)
     for key, value in known.items():
         assert value is None or MACHINE[key].holds(value), (key, value)
