@@ -413,6 +413,35 @@ def test_columns_with_capitals_are_quoted_in_a_text_in_no_dialect() -> None:
     )
 
 
+CAMELS = [("hits", "UserID", "int4"), ("hits", "url", "text")]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "found"),
+    [
+        # The rest is as it is written: the engine's own text is not written anew.
+        ("postgres", 'SELECT  h."UserID" AS n /* so */ FROM hits h ORDER BY "UserID"'),
+        ("duckdb", 'SELECT "h".userid AS "n" /* so */ FROM hits AS "h" ORDER BY UserID'),
+        ("clickhouse", 'SELECT "h"."UserID" AS "n" /* so */ FROM hits AS "h" ORDER BY "UserID"'),
+    ],
+)
+def test_a_column_with_capitals_is_found_without_quotes_in_a_named_dialect(
+    dialect: str, found: str
+) -> None:
+    text = "SELECT  h.userid AS n /* so */ FROM hits h ORDER BY UserID"
+    given = sql_for_engine.for_engine(text, "postgres", dialect, {"hits": "hits"}, CAMELS, "")
+    assert given.text.replace(" NULLS LAST", "") == found
+
+
+def test_names_that_a_text_gives_are_quoted_in_a_translation_and_tables_are_not() -> None:
+    text = "WITH q AS (SELECT url AS Character FROM hits AS at) SELECT character FROM q"
+    for dialect, quote in (("duckdb", '"'), ("mysql", "`"), ("sqlite", '"')):
+        given = sql_for_engine.for_engine(text, "postgres", dialect, {"hits": "hits"}, CAMELS, "")
+        assert given.text.replace(quote, "'") == (
+            "WITH 'q' AS (SELECT url AS 'character' FROM hits AS 'at') SELECT 'character' FROM 'q'"
+        )
+
+
 @pytest.mark.parametrize("dialect", ["", "mysql", "postgres"])
 @pytest.mark.parametrize(
     "text",
