@@ -113,8 +113,11 @@ impl Expressions<'_, '_, '_> {
     }
 
     fn constant(&mut self) -> (String, u32) {
-        match self.draw.below(12) {
-            11 => ("1000000007".to_owned(), 30),
+        match self.draw.below(16) {
+            15 => ("(-9223372036854775807 - 1)".to_owned(), 63),
+            14 => ("9223372036854775807".to_owned(), 63),
+            13 => ("(-1)".to_owned(), 1),
+            12 | 11 => ("1000000007".to_owned(), 30),
             10 => ("(-4)".to_owned(), 3),
             value => (value.to_string(), 4),
         }
@@ -276,10 +279,13 @@ impl Expressions<'_, '_, '_> {
     /// A value of any type.
     pub fn value(&mut self, depth: usize) -> Value {
         match self.draw.below(6) {
-            0..2 => match self.any_attribute() {
-                Some(value) => value,
-                None => Value { text: self.constant().0, form: Form::Integer { bits: 30 } },
-            },
+            0..2 => {
+                if let Some(value) = self.any_attribute() {
+                    return value;
+                }
+                let (text, bits) = self.constant();
+                Value { text, form: Form::Integer { bits } }
+            }
             2 | 3 => {
                 let (text, bits) = self.integer(depth);
                 Value { text, form: Form::Integer { bits } }

@@ -18,6 +18,7 @@ mod draw;
 mod expression;
 mod journal;
 mod kills;
+mod leaves;
 mod outcome;
 mod papers;
 mod partition;

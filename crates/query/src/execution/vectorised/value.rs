@@ -331,7 +331,9 @@ fn negate(
         return Ok(());
     }
     for row in selection.iter().map(|row| usize::from(*row)) {
-        result.integers[row] = arithmetic::negate(operand.integers[row], span)?;
+        if !result.is_null(row) {
+            result.integers[row] = arithmetic::negate(operand.integers[row], span)?;
+        }
     }
     Ok(())
 }
