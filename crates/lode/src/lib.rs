@@ -105,6 +105,11 @@ pub use walk::{Ahead, Edges};
 /// The layers that all this is made of, for the engine's own tests, fuzz targets and examples, and
 /// for the lab's clients. They change with the engine: nothing here is promised.
 pub mod internals {
+    /// The door of a server, for another kind of server.
+    pub mod door {
+        pub use crate::server::door::*;
+    }
+
     /// Hand on what a layer has for others.
     macro_rules! layers {
         ($($layer:ident),+ $(,)?) => {$(

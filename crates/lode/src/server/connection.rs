@@ -4,12 +4,9 @@ use std::collections::HashMap;
 use std::io;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-
-use super::{Served, Stream};
+use super::{Served, Stream, door};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::page::{PAGE_BYTES, PageNumber};
@@ -34,38 +31,19 @@ const FRAME_PATIENCE: Duration = Duration::from_secs(60);
 /// it has not committed, and its locks are free.
 pub(super) fn serve_client(served: &Served, stream: &Arc<Stream>) {
     let running = Running::default();
-    thread::scope(|scope| {
-        // Wakes who watches, also if something panics.
-        let _shutting = Shutting(stream);
-        let watching = thread::Builder::new().name("lode-watch".to_owned());
-        if watching.spawn_scoped(scope, || watch(served, stream, &running)).is_ok() {
-            let mut connection = Connection { served, running: &running, open: HashMap::new() };
-            let mut link = Link::over(Arc::clone(stream)).impatient(FRAME_PATIENCE);
-            // A client that cannot be understood, or has gone, is reported nothing.
-            let _ = connection.converse(&mut link);
+    // Its thread may be waiting for a lock when it hangs up, for as long as others like, and
+    // holding some that they want.
+    let gone = || {
+        for &transaction in &running.seal().transactions {
+            served.database.locks().cancel(transaction);
         }
+    };
+    door::watched(stream, gone, || {
+        let mut connection = Connection { served, running: &running, open: HashMap::new() };
+        let mut link = Link::over(Arc::clone(stream)).impatient(FRAME_PATIENCE);
+        // A client that cannot be understood, or has gone, is reported nothing.
+        let _ = connection.converse(&mut link);
     });
-}
-
-/// A stream that ends when this is dropped.
-struct Shutting<'a>(&'a Stream);
-
-impl Drop for Shutting<'_> {
-    fn drop(&mut self) {
-        self.0.shut();
-    }
-}
-
-/// Wait for the client to hang up. Its thread may be waiting for a lock then, for as long as
-/// others like, and holding some that they want.
-fn watch(served: &Served, stream: &Stream, running: &Running) {
-    // Without `IN`: what the client says is not for this thread, and does not wake it.
-    let mut hanging_up = [PollFd::new(stream, PollFlags::RDHUP)];
-    while matches!(poll(&mut hanging_up, None), Ok(0) | Err(rustix::io::Errno::INTR)) {}
-    let list = running.seal();
-    for &transaction in &list.transactions {
-        served.database.locks().cancel(transaction);
-    }
 }
 
 /// Which transactions end when the client hangs up.

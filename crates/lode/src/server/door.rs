@@ -1,29 +1,33 @@
-//! The place where clients come in: how many at once, and what is said to those who cannot.
+//! The place where clients come in, of any server: how many at once, and what those are told who
+//! cannot. It has the descriptors run out without harm, and sees when a client hangs up.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::{Address, Listener, Stream};
 use crate::error::{LodeError, Result};
 use crate::lock::numbers::NumberMap;
-use crate::wire::{Refusal, Reply};
 
 /// Clients' connections at once: below the number of files that a process may open by default.
-const CONNECTIONS_MAX: usize = 512;
+pub const CONNECTIONS_MAX: usize = 512;
 
 /// The time for which nobody is let in after the system had nothing left for a connection: a client
 /// that connects meanwhile waits, and the others are served.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The door of a server.
-pub(super) struct Door {
+pub struct Door {
     listener: Listener,
+    connections_max: usize,
+    /// Words for a client that is not served, in its language.
+    refusal: fn(&str) -> Vec<u8>,
     closing: AtomicBool,
     /// Whether the database is left as a crash would leave it.
     abandoning: AtomicBool,
@@ -32,7 +36,7 @@ pub(super) struct Door {
 }
 
 /// The outcome of waiting at the door.
-pub(super) enum Came {
+enum Came {
     /// A client, under a number.
     Client(u64, Arc<Stream>),
     /// A client that could not be let in, or that has gone.
@@ -42,9 +46,12 @@ pub(super) enum Came {
 }
 
 impl Door {
-    pub(super) fn new(listener: Listener) -> Self {
+    /// Clients are awaited there, so many at once. `refusal` encodes words for one that must go.
+    pub fn new(listener: Listener, connections_max: usize, refusal: fn(&str) -> Vec<u8>) -> Self {
         Self {
             listener,
+            connections_max,
+            refusal,
             closing: AtomicBool::new(false),
             abandoning: AtomicBool::new(false),
             inside: Mutex::default(),
@@ -52,11 +59,13 @@ impl Door {
         }
     }
 
-    pub(super) const fn address(&self) -> &Address {
+    /// The place where it listens.
+    pub const fn address(&self) -> &Address {
         self.listener.address()
     }
 
-    pub(super) fn close(&self) {
+    /// Let nobody in any more, and send all away who are inside.
+    pub fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
         self.listener.shut();
         for stream in self.inside().values() {
@@ -74,37 +83,81 @@ impl Door {
         self.abandoning.load(Ordering::Relaxed)
     }
 
+    /// Let clients in, and have each served by a thread of its own, until the door is closed and
+    /// all have gone.
+    ///
+    /// # Errors
+    ///
+    /// The system's error of listening.
+    pub fn let_in(
+        self: &Arc<Self>,
+        serve: impl Fn(&Arc<Stream>) + Clone + Send + 'static,
+    ) -> Result<()> {
+        let mut threads: Vec<JoinHandle<()>> = Vec::new();
+        let mut spare = spare();
+        let outcome = loop {
+            let (number, stream) = match self.next(&mut spare) {
+                Came::Client(number, stream) => (number, stream),
+                Came::Nobody => continue,
+                Came::End(outcome) => break outcome,
+            };
+            threads.retain(|thread| !thread.is_finished());
+            let (door, serve, visitor) = (Arc::clone(self), serve.clone(), Arc::clone(&stream));
+            let thread = thread::Builder::new().name("lode-client".to_owned()).spawn(move || {
+                let _visit = Visit(&door, number);
+                serve(&visitor);
+            });
+            match thread {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    let what = format!("has no thread for another client ({error})");
+                    self.refuse(&stream, &what);
+                    self.leave(number);
+                }
+            }
+        };
+        self.close();
+        for thread in threads {
+            // A panic there was one client's.
+            let _ = thread.join();
+        }
+        outcome
+    }
+
     /// Wait for a client. What the system cannot do for one ends the waiting for nobody else.
-    pub(super) fn next(&self, spare: &mut Option<File>) -> Came {
+    fn next(&self, spare: &mut Option<File>) -> Came {
         match self.listener.accept() {
             Ok(stream) => self.enter(stream),
             Err(_) if self.is_closing() => Came::End(Ok(())),
             Err(error) if is_the_listeners(&error) => {
                 Came::End(Err(LodeError::io("waiting for clients", error)))
             }
-            Err(error) if is_want(&error) => {
-                self.refuse_for_want(spare, &error);
-                Came::Nobody
-            }
+            Err(error) if is_want(&error) => self.enter_in_want(spare, &error),
             Err(_) => Came::Nobody,
         }
     }
 
     /// There is no descriptor or no memory for a connection. The spare descriptor is given up, so
     /// that a client can be reported; without it the client would wait for as long as that lasts.
-    fn refuse_for_want(&self, spare: &mut Option<File>, error: &io::Error) {
+    fn enter_in_want(&self, spare: &mut Option<File>, error: &io::Error) -> Came {
         if spare.take().is_some()
             && let Ok(stream) = self.listener.accept()
         {
+            *spare = self::spare();
+            if spare.is_some() {
+                // Until a client came, some have come free.
+                return self.enter(stream);
+            }
             let what = format!(
                 "cannot take another client ({error}): close some, or give its process more \
                  descriptors (`ulimit -n`), then connect again"
             );
-            refuse(&stream, what);
+            self.refuse(&stream, &what);
         } else {
             thread::sleep(PAUSE);
         }
         *spare = self::spare();
+        Came::Nobody
     }
 
     /// Note a client, or report it why it must go again.
@@ -114,14 +167,14 @@ impl Door {
         if self.is_closing() {
             return Came::Nobody;
         }
-        if inside.len() >= CONNECTIONS_MAX {
+        if inside.len() >= self.connections_max {
             drop(inside);
             let what = format!(
-                "serves {CONNECTIONS_MAX} connections, which is its limit, and takes no other: \
-                 close some (each thread of a client that runs transactions has one), then connect \
-                 again"
+                "serves {} connections, which is its limit, and takes no other: close some (each \
+                 thread of a client may have one), then connect again",
+                self.connections_max
             );
-            refuse(&stream, what);
+            self.refuse(&stream, &what);
             return Came::Nobody;
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
@@ -130,9 +183,22 @@ impl Door {
         Came::Client(number, stream)
     }
 
-    pub(super) fn leave(&self, number: u64) {
+    fn leave(&self, number: u64) {
         if let Some(stream) = self.inside().remove(&number) {
             stream.shut();
+        }
+    }
+
+    /// Report a client why it is not served. Nobody waits for one that does not listen: what does
+    /// not go at once is not said.
+    fn refuse(&self, stream: &Stream, what: &str) {
+        if stream.set_nonblocking().is_ok() {
+            // It may have gone.
+            let mut stream = stream;
+            let _ = stream.write_all(&(self.refusal)(what));
+            // Bytes that the client has sent and nobody read would be reported to it as a broken
+            // connection.
+            let _ = stream.read(&mut [0; 256]);
         }
     }
 
@@ -146,7 +212,7 @@ impl Door {
 }
 
 /// Someone who is inside, until dropped.
-pub(super) struct Visit<'a>(pub(super) &'a Door, pub(super) u64);
+struct Visit<'a>(&'a Door, u64);
 
 impl Drop for Visit<'_> {
     fn drop(&mut self) {
@@ -154,23 +220,37 @@ impl Drop for Visit<'_> {
     }
 }
 
-/// A descriptor to give up when there is no other; `None` where there is none already.
-pub(super) fn spare() -> Option<File> {
-    File::open("/dev/null").ok()
+/// Serve a client by `serve`; another thread calls `gone` when it hangs up, or is served. The
+/// client is sent away then, also by a panic. Nothing is done where there is no other thread.
+pub fn watched(stream: &Stream, gone: impl FnOnce() + Send, serve: impl FnOnce()) {
+    thread::scope(|scope| {
+        // Wakes who watches.
+        let _shutting = Shutting(stream);
+        let watch = || {
+            // Without `IN`: what the client says is not for this thread, and does not wake it.
+            let mut hanging_up = [PollFd::new(stream, PollFlags::RDHUP)];
+            while matches!(poll(&mut hanging_up, None), Ok(0) | Err(Errno::INTR)) {}
+            gone();
+        };
+        let watching = thread::Builder::new().name("lode-watch".to_owned());
+        if watching.spawn_scoped(scope, watch).is_ok() {
+            serve();
+        }
+    });
 }
 
-/// Report a client why it is not served. Nobody waits for one that does not listen: what does not
-/// go at once is not said.
-pub(super) fn refuse(stream: &Stream, what: String) {
-    let mut frame = Vec::new();
-    Reply::Refused(Refusal::other(what)).encode(&mut frame);
-    if stream.set_nonblocking().is_ok() {
-        // It may have gone.
-        let _ = (&*stream).write_all(&frame);
-        // Bytes that the client has sent and nobody read would be reported to it as a broken
-        // connection.
-        let _ = (&*stream).read(&mut [0; 256]);
+/// A stream that ends when this is dropped.
+struct Shutting<'a>(&'a Stream);
+
+impl Drop for Shutting<'_> {
+    fn drop(&mut self) {
+        self.0.shut();
     }
+}
+
+/// A descriptor to give up when there is no other; `None` where there is none already.
+fn spare() -> Option<File> {
+    File::open("/dev/null").ok()
 }
 
 /// Whether the listener itself failed, and not one connection.

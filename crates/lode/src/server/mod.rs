@@ -21,7 +21,7 @@
 //! methods' affair there as it is here.
 
 mod connection;
-mod door;
+pub(crate) mod door;
 mod history;
 
 use std::mem;
@@ -37,8 +37,9 @@ use crate::error::{LodeError, Result};
 use crate::mirror::Mirror;
 use crate::owner::Owner;
 use crate::random;
+use crate::wire::{Refusal, Reply};
 use connection::serve_client;
-use door::{Came, Door, Visit};
+use door::{CONNECTIONS_MAX, Door};
 
 /// A server at work. Dropping it stops it, as [`Server::stop`] does; in a child made by `fork`
 /// nothing happens then: the server is the parent's.
@@ -87,12 +88,12 @@ impl Server {
         database.changes().check_owner()?;
         // Clients would not be informed of changes by a transaction of this process.
         database.check_idle()?;
-        let door = Arc::new(Door::new(listener));
+        let door = Arc::new(Door::new(listener, CONNECTIONS_MAX, refusal));
         let mirror = database.copies_shared();
         let mut session = [0; 8];
         random::fill(&mut session)?;
         let session = u64::from_le_bytes(session).max(1);
-        let served = Arc::new(Served { database, history, session });
+        let served = Served { database, history, session };
         let failed = |source| LodeError::io("starting to serve", source);
         let (ending, at_work) = UnixStream::pair().map_err(failed)?;
         let accepting = thread::Builder::new().name("lode-serve".to_owned()).spawn({
@@ -176,36 +177,20 @@ impl Drop for Server {
     }
 }
 
+/// Words for a client that is not served.
+fn refusal(what: &str) -> Vec<u8> {
+    let mut frame = Vec::new();
+    Reply::Refused(Refusal::other(what.to_owned())).encode(&mut frame);
+    frame
+}
+
 /// Let clients in until the door is closed; then close the database, when all have gone.
-fn run(door: &Arc<Door>, served: Arc<Served>) -> Result<()> {
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let mut spare = door::spare();
-    let outcome = loop {
-        let (number, stream) = match door.next(&mut spare) {
-            Came::Client(number, stream) => (number, stream),
-            Came::Nobody => continue,
-            Came::End(outcome) => break outcome,
-        };
-        threads.retain(|thread| !thread.is_finished());
-        let (visited, served, visitor) =
-            (Arc::clone(door), Arc::clone(&served), Arc::clone(&stream));
-        let thread = thread::Builder::new().name("lode-client".to_owned()).spawn(move || {
-            let _visit = Visit(&visited, number);
-            serve_client(&served, &visitor);
-        });
-        match thread {
-            Ok(thread) => threads.push(thread),
-            Err(error) => {
-                door::refuse(&stream, format!("has no thread for another client ({error})"));
-                door.leave(number);
-            }
-        }
-    };
-    door.close();
-    for thread in threads {
-        // A panic there was one client's.
-        let _ = thread.join();
-    }
+fn run(door: &Arc<Door>, served: Served) -> Result<()> {
+    let served = Arc::new(served);
+    let outcome = door.let_in({
+        let served = Arc::clone(&served);
+        move |stream| serve_client(&served, stream)
+    });
     let Some(Served { database, .. }) = Arc::into_inner(served) else { return outcome };
     if door.is_abandoning() {
         database.abandon();

@@ -252,7 +252,7 @@ pub enum Stream {
 
 impl Stream {
     /// From now on nothing is waited for.
-    pub(crate) fn set_nonblocking(&self) -> io::Result<()> {
+    pub fn set_nonblocking(&self) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_nonblocking(true),
             Self::Tcp(stream) => stream.set_nonblocking(true),
@@ -260,15 +260,23 @@ impl Stream {
     }
 
     /// Reading answers [`io::ErrorKind::WouldBlock`] when nothing has come for so long.
-    pub(crate) fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Self::Unix(stream) => stream.set_read_timeout(Some(timeout)),
-            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
+            Self::Unix(stream) => stream.set_read_timeout(timeout),
+            Self::Tcp(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    /// The same of writing, when nothing was taken.
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_write_timeout(timeout),
+            Self::Tcp(stream) => stream.set_write_timeout(timeout),
         }
     }
 
     /// Wake who reads or writes; nothing more is said.
-    pub(crate) fn shut(&self) {
+    pub fn shut(&self) {
         // It fails if the other end has done so.
         let _ = match self {
             Self::Unix(stream) => stream.shutdown(Shutdown::Both),

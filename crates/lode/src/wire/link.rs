@@ -49,7 +49,7 @@ impl Link {
     #[must_use]
     pub fn impatient(mut self, patience: Duration) -> Self {
         // Where it fails, the other end has gone, which the next reading shows.
-        let _ = self.stream.set_read_timeout(patience.min(STEP));
+        let _ = self.stream.set_read_timeout(Some(patience.min(STEP)));
         self.patience = Some(patience);
         self
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
 
 use lode::{Interrupt, Reading, Writing};
 
@@ -11,7 +12,15 @@ use crate::error::{QueryError, Result};
 
 /// The interrupts that end the statements that run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Stripes<Vec<Interrupt>>>);
+pub(super) struct Running(Arc<Stripes<List>>);
+
+#[derive(Debug, Default)]
+struct List {
+    /// Each with the thread that began its statement.
+    begun: Vec<(ThreadId, Interrupt)>,
+    /// Threads whose statements end at once, also those that they begin from now on.
+    left: Vec<ThreadId>,
+}
 
 /// One statement's; it is taken off the list when the last holder lets go of it.
 #[derive(Debug)]
@@ -24,13 +33,42 @@ pub(super) struct Cancel {
 
 impl Running {
     fn begin(&self, interrupt: Interrupt) -> Cancel {
-        let number = Number::own();
-        self.0.locked(number).push(interrupt.clone());
+        let (number, thread) = (Number::own(), thread::current().id());
+        let mut list = self.0.locked(number);
+        if list.left.contains(&thread) {
+            interrupt.interrupt();
+        }
+        list.begun.push((thread, interrupt.clone()));
+        drop(list);
         Cancel { interrupt, running: self.clone(), number }
     }
 
     pub fn cancel_all(&self) {
-        self.0.each().for_each(|list| list.iter().for_each(Interrupt::interrupt));
+        self.0.each().for_each(|list| list.begun.iter().for_each(|(_, one)| one.interrupt()));
+    }
+}
+
+/// A thread that begins statements for somebody who may leave.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    running: Running,
+    number: Number,
+    thread: ThreadId,
+}
+
+impl Caller {
+    /// End the statements that the thread has begun, and each that it begins from now on.
+    pub fn leave(&self) {
+        let mut list = self.running.0.locked(self.number);
+        list.left.push(self.thread);
+        let own = list.begun.iter().filter(|(thread, _)| *thread == self.thread);
+        own.for_each(|(_, interrupt)| interrupt.interrupt());
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.running.0.locked(self.number).left.retain(|thread| *thread != self.thread);
     }
 }
 
@@ -56,11 +94,22 @@ impl Drop for Cancel {
     fn drop(&mut self) {
         let own = self.interrupt.flag();
         let mut list = self.running.0.locked(self.number);
-        list.retain(|other| !Arc::ptr_eq(other.flag(), own));
+        list.begun.retain(|(_, other)| !Arc::ptr_eq(other.flag(), own));
     }
 }
 
 impl Database {
+    /// This thread, as one whose statements another may end.
+    pub(crate) fn caller(&self) -> Caller {
+        let (number, thread) = (Number::own(), thread::current().id());
+        Caller { running: self.running.clone(), number, thread }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn statements_running(&self) -> usize {
+        self.running.0.each().map(|list| list.begun.len()).sum()
+    }
+
     /// A statement begins that only reads. From before its first lock on it can be cancelled.
     pub(super) fn begin_reading(&self) -> (Reading, Cancel) {
         let reading = self.storage.reading();

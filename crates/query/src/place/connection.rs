@@ -32,7 +32,7 @@ impl Link {
     }
 
     fn answer(&mut self) -> io::Result<(Frame, Vec<u8>)> {
-        let left = || io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended");
+        let left = || io::Error::new(io::ErrorKind::UnexpectedEof, "it has hung up");
         message::receive(&mut self.answers)?.ok_or_else(left)
     }
 }
@@ -139,6 +139,18 @@ fn lost(path: &Path, error: &io::Error) -> QueryError {
     QueryError::Served { what }
 }
 
+/// An answer ends before its rows do.
+#[cold]
+fn cut(path: &Path, error: &io::Error) -> QueryError {
+    let what = format!(
+        "the server of statements at {} ended in the middle of its rows ({error}): it has stopped, \
+         or the rows were not taken for a minute, after which their locks are given up; run the \
+         statement again, and take its rows as they come",
+        path.display()
+    );
+    QueryError::Served { what }
+}
+
 /// The next tuples of an answer; a stream whose answer is whole waits for the next statement.
 fn next(
     link: &mut Option<Link>,
@@ -147,7 +159,7 @@ fn next(
     path: &Path,
 ) -> Result<Option<Vec<u8>>> {
     let Some(mut waiting) = link.take() else { return Ok(None) };
-    let (frame, bytes) = waiting.answer().map_err(|error| lost(path, &error))?;
+    let (frame, bytes) = waiting.answer().map_err(|error| cut(path, &error))?;
     match frame {
         Frame::Tuples => {
             message::check_tuples(form, &bytes).map_err(|error| lost(path, &error))?;

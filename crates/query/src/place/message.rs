@@ -66,6 +66,16 @@ pub fn send(stream: &mut impl Write, frame: Frame, bytes: &[u8]) -> io::Result<(
 ///
 /// [`ErrorKind::InvalidData`] for what is none; nothing behind it can be understood.
 pub fn receive(stream: &mut impl BufRead) -> io::Result<Option<(Frame, Vec<u8>)>> {
+    let Some((frame, length)) = head(stream)? else { return Ok(None) };
+    Ok(Some((frame, content(stream, length)?)))
+}
+
+/// The kind of the next one and its length, None where the other side has left.
+///
+/// # Errors
+///
+/// As of [`receive`].
+pub fn head(stream: &mut impl BufRead) -> io::Result<Option<(Frame, u32)>> {
     if stream.fill_buf()?.is_empty() {
         return Ok(None);
     }
@@ -75,13 +85,27 @@ pub fn receive(stream: &mut impl BufRead) -> io::Result<Option<(Frame, Vec<u8>)>
     let length = u32::from_le_bytes(length);
     let known = FRAMES.into_iter().find(|frame| *frame as u8 == kind);
     let frame = known.filter(|_| length <= FRAME_BYTES_MAX).ok_or_else(nonsense)?;
+    Ok(Some((frame, length)))
+}
+
+/// Its bytes.
+///
+/// # Errors
+///
+/// [`ErrorKind::UnexpectedEof`] where fewer come.
+pub fn content(stream: &mut impl BufRead, length: u32) -> io::Result<Vec<u8>> {
     // Memory is taken for what comes, and not for what is said to come.
     let mut bytes = Vec::new();
-    stream.by_ref().take(u64::from(length)).read_to_end(&mut bytes)?;
+    stream.by_ref().take(length.into()).read_to_end(&mut bytes)?;
     if bytes.len() < length as usize {
         return Err(ErrorKind::UnexpectedEof.into());
     }
-    Ok(Some((frame, bytes)))
+    Ok(bytes)
+}
+
+/// Read its bytes and keep nothing of them.
+pub fn skip(stream: &mut impl BufRead, length: u32) -> io::Result<()> {
+    io::copy(&mut stream.by_ref().take(length.into()), &mut io::sink()).map(drop)
 }
 
 /// The error for received bytes that mean nothing.

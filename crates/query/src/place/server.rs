@@ -1,55 +1,47 @@
 //! A process that executes the statements of others, which reach it through a Unix socket.
 
-use std::fs::{self, Permissions};
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
-use std::net::Shutdown;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use lode::LodeError;
+use lode::internals::door::{self, CONNECTIONS_MAX, Door};
 use lode::internals::wire;
+use lode::server::{Address, Listener, Stream};
 
-use super::message::{self, Frame};
+use super::message::{self, FRAME_BYTES_MAX, Frame};
 use super::patience::Patient;
 use super::requests::answer;
 use crate::database::{Database, Outcome, Rows};
 use crate::error::{QueryError, Result};
 
-/// Only who runs the server may ask it.
-const SOCKET_MODE: u32 = 0o600;
-
 /// An answer that is no longer goes into one message.
 const MESSAGE_BYTES: usize = 64 << 10;
 
-/// Clients' connections at once, as many as a page server has.
-const CONNECTIONS_MAX: usize = 512;
+/// The limits of a server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub connections_max: usize,
+    /// A client that has connected asks something within this time; else it is no client of ours.
+    pub hello: Duration,
+    /// A frame that has begun ends within this time, whichever side sends it: the statement of a
+    /// client that does not read its rows would keep its locks. Between statements a client is
+    /// silent for as long as it likes.
+    pub frame: Duration,
+}
 
-/// A client that has connected asks something within this time; else it is no client of ours.
-const HELLO_PATIENCE: Duration = Duration::from_secs(10);
-
-/// A frame ends within this time after it has begun. Between statements a client is silent for as
-/// long as it likes.
-const FRAME_PATIENCE: Duration = Duration::from_mins(1);
+pub(super) const LIMITS: Limits = Limits {
+    connections_max: CONNECTIONS_MAX,
+    hello: Duration::from_secs(10),
+    frame: Duration::from_mins(1),
+};
 
 /// A server at work, each of whose connections is a thread.
 pub struct Server {
-    path: PathBuf,
-    shared: Arc<Shared>,
-    accepting: Option<JoinHandle<()>>,
-}
-
-struct Shared {
-    database: Arc<Database>,
-    listener: UnixListener,
-    is_ending: AtomicBool,
-    connections: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
-    connections_max: usize,
+    door: Arc<Door>,
+    accepting: Option<JoinHandle<Result<(), LodeError>>>,
 }
 
 impl Server {
@@ -60,131 +52,53 @@ impl Server {
     /// [`QueryError::Lode`] where another listens, where a file of another kind is, and with what
     /// the system says.
     pub fn start(database: Arc<Database>, path: &Path) -> Result<Self> {
-        Self::start_for(database, path, CONNECTIONS_MAX)
+        Self::start_within(database, path, LIMITS)
     }
 
-    /// Listen there, for so many connections at once.
-    pub(super) fn start_for(
+    /// Listen there, within these limits.
+    pub(super) fn start_within(
         database: Arc<Database>,
         path: &Path,
-        connections_max: usize,
+        limits: Limits,
     ) -> Result<Self> {
-        let doing = || format!("listening at {}", path.display());
-        let failed = |source| QueryError::Lode(LodeError::io(doing(), source));
-        let listener = listen(path).map_err(failed)?;
-        let connections = Mutex::default();
-        let is_ending = AtomicBool::new(false);
-        let shared =
-            Arc::new(Shared { database, listener, is_ending, connections, connections_max });
-        let accept = {
-            let shared = Arc::clone(&shared);
-            move || shared.accept()
+        let listener = Listener::bind(&Address::Unix(path.to_owned()))?;
+        let door = Arc::new(Door::new(listener, limits.connections_max, refusal));
+        let serve = move |stream: &Arc<Stream>| {
+            let caller = database.caller();
+            // A client that leaves in the middle wants no error, and nothing of its statement.
+            door::watched(stream, || caller.leave(), || _ = serve(&database, stream, limits));
         };
-        let thread = std::thread::Builder::new().name("lode accept".to_owned()).spawn(accept);
-        let accepting = Some(thread.map_err(failed)?);
-        Ok(Self { path: path.to_owned(), shared, accepting })
-    }
-
-    /// The place where it listens.
-    pub fn path(&self) -> &Path {
-        &self.path
+        let let_in = {
+            let door = Arc::clone(&door);
+            move || door.let_in(serve)
+        };
+        let thread = std::thread::Builder::new().name("lode accept".to_owned()).spawn(let_in);
+        let accepting = Some(thread.map_err(|source| LodeError::io("starting to serve", source))?);
+        Ok(Self { door, accepting })
     }
 }
 
 impl Drop for Server {
     /// End the statements that run, and send all clients away.
     fn drop(&mut self) {
-        self.shared.is_ending.store(true, Ordering::SeqCst);
-        // Its thread waits for a client, and is woken so.
-        if let Ok(listener) = self.shared.listener.try_clone() {
-            _ = UnixStream::from(OwnedFd::from(listener)).shutdown(Shutdown::Both);
-        }
-        _ = fs::remove_file(&self.path);
+        self.door.close();
         if let Some(thread) = self.accepting.take() {
             _ = thread.join();
         }
-        let connections = std::mem::take(&mut *self.shared.list());
-        for (stream, _) in &connections {
-            _ = stream.shutdown(Shutdown::Both);
-        }
-        self.shared.database.cancel();
-        for (_, thread) in connections {
-            _ = thread.join();
-        }
     }
 }
 
-fn listen(path: &Path) -> io::Result<UnixListener> {
-    let listener = match UnixListener::bind(path) {
-        Err(error) if error.kind() == ErrorKind::AddrInUse && is_left(path) => {
-            fs::remove_file(path)?;
-            UnixListener::bind(path)
-        }
-        other => other,
-    }?;
-    fs::set_permissions(path, Permissions::from_mode(SOCKET_MODE))?;
-    Ok(listener)
-}
-
-/// Whether it is a socket at which nobody listens any more.
-fn is_left(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket())
-        && UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
-}
-
-impl Shared {
-    fn list(&self) -> std::sync::MutexGuard<'_, Vec<(UnixStream, JoinHandle<()>)>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn accept(&self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.is_ending.load(Ordering::SeqCst) {
-                return;
-            }
-            let mut connections = self.list();
-            connections.retain(|(_, thread)| !thread.is_finished());
-            if connections.len() >= self.connections_max {
-                drop(connections);
-                refuse(&stream, self.connections_max);
-                continue;
-            }
-            let database = Arc::clone(&self.database);
-            let Ok(kept) = stream.try_clone() else { continue };
-            let serve = move || {
-                // A client that leaves in the middle wants no error; one that sent nonsense sees
-                // the end, although the list has the stream, too.
-                _ = serve(&database, &stream);
-                _ = stream.shutdown(Shutdown::Both);
-            };
-            let thread = std::thread::Builder::new().name("lode client".to_owned()).spawn(serve);
-            let Ok(thread) = thread else { continue };
-            connections.push((kept, thread));
-        }
-    }
-}
-
-/// Report a client why it is not served. Nobody waits for one that does not listen.
-fn refuse(stream: &UnixStream, connections_max: usize) {
-    let what = format!(
-        "serves {connections_max} connections, which is its limit, and takes no other: close some, \
-         then connect again"
-    );
+/// Words for a client that is not served.
+fn refusal(what: &str) -> Vec<u8> {
+    let what = format!("the server of statements {what}");
     let mut frame = Vec::new();
-    let failure = message::failure(&QueryError::Served { what });
-    if message::send(&mut frame, Frame::Failed, &failure).is_ok()
-        && stream.set_nonblocking(true).is_ok()
-    {
-        // It may have gone.
-        _ = (&*stream).write_all(&frame);
-        // What it has said already and nobody read would be reported to it as a broken connection.
-        _ = (&*stream).read(&mut [0; 256]);
-    }
+    message::send(&mut frame, Frame::Failed, &message::failure(&QueryError::Served { what }))
+        .expect("a refusal is a short frame, and memory takes all");
+    frame
 }
 
 /// Report a client that wants pages, in its own language, that here are none.
-fn refuse_pages(mut stream: &UnixStream) -> io::Result<()> {
+fn refuse_pages(mut stream: &Stream) -> io::Result<()> {
     let what = "executes statements and gives no pages: ask it by `Connection` in place of \
                 `connect`, or have pages served (`loadstone lode serve` without `--statements`)";
     let mut frame = Vec::new();
@@ -193,16 +107,25 @@ fn refuse_pages(mut stream: &UnixStream) -> io::Result<()> {
 }
 
 /// Answer one client until it leaves.
-fn serve(database: &Database, stream: &UnixStream) -> io::Result<()> {
+fn serve(database: &Database, stream: &Stream, limits: Limits) -> io::Result<()> {
     let mut asked = BufReader::new(Patient::over(stream));
-    let mut answers = BufWriter::with_capacity(MESSAGE_BYTES, stream);
-    asked.get_mut().expect_within(HELLO_PATIENCE);
+    let mut answers = Answers::over(stream, limits.frame);
+    asked.get_mut().expect_within(limits.hello);
     if wire::is_hello(asked.fill_buf()?) {
         return refuse_pages(stream);
     }
     while !asked.fill_buf()?.is_empty() {
-        asked.get_mut().expect_within(FRAME_PATIENCE);
-        let Some((frame, bytes)) = message::receive(&mut asked)? else { break };
+        asked.get_mut().expect_within(limits.frame);
+        let Some((frame, length)) = message::head(&mut asked)? else { break };
+        let bytes_max = database.text_bytes_max().min(FRAME_BYTES_MAX.into());
+        if u64::from(length) > bytes_max {
+            message::skip(&mut asked, length)?;
+            asked.get_mut().be_patient();
+            answers.fail(&database.too_long(length.into()))?;
+            answers.flush()?;
+            continue;
+        }
+        let bytes = message::content(&mut asked, length)?;
         asked.get_mut().be_patient();
         let text = String::from_utf8(bytes).map_err(|_| message::nonsense())?;
         let outcome = match frame {
@@ -211,10 +134,8 @@ fn serve(database: &Database, stream: &UnixStream) -> io::Result<()> {
             Frame::Report => {
                 let (name, text) = text.split_once('\0').ok_or_else(message::nonsense)?;
                 match answer(database, name, text) {
-                    Ok(answer) => {
-                        message::send(&mut answers, Frame::Reported, answer.as_bytes())?;
-                    }
-                    Err(error) => fail(&mut answers, &error)?,
+                    Ok(answer) => answers.send(Frame::Reported, answer.as_bytes())?,
+                    Err(error) => answers.fail(&error)?,
                 }
                 answers.flush()?;
                 continue;
@@ -222,30 +143,50 @@ fn serve(database: &Database, stream: &UnixStream) -> io::Result<()> {
             _ => return Err(message::nonsense()),
         };
         match outcome {
-            Ok(Outcome::Rows(rows)) => send_rows(&mut answers, rows)?,
+            Ok(Outcome::Rows(rows)) => answers.send_rows(rows)?,
             Ok(Outcome::Changed(tuples)) => {
                 let count = tuples.map(u64::to_le_bytes);
-                let bytes = count.as_ref().map_or(&[][..], |count| &count[..]);
-                message::send(&mut answers, Frame::End, bytes)?;
+                answers.send(Frame::End, count.as_ref().map_or(&[][..], |count| &count[..]))?;
             }
-            Err(error) => fail(&mut answers, &error)?,
+            Err(error) => answers.fail(&error)?,
         }
         answers.flush()?;
     }
     Ok(())
 }
 
-fn fail(answers: &mut impl Write, error: &QueryError) -> io::Result<()> {
-    message::send(answers, Frame::Failed, &message::failure(error))
+/// The way of answers to a client, each of whose frames it takes within a time.
+struct Answers<'a> {
+    stream: BufWriter<Patient<'a>>,
+    patience: Duration,
 }
 
-fn send_rows(answers: &mut impl Write, mut rows: Rows) -> io::Result<()> {
-    message::send(answers, Frame::Form, &message::form(rows.layout()))?;
-    loop {
-        match rows.next_tuples() {
-            Ok(Some(tuples)) => message::send(answers, Frame::Tuples, &tuples)?,
-            Ok(None) => return message::send(answers, Frame::End, &[]),
-            Err(error) => return fail(answers, &error),
+impl<'a> Answers<'a> {
+    fn over(stream: &'a Stream, patience: Duration) -> Self {
+        Self { stream: BufWriter::with_capacity(MESSAGE_BYTES, Patient::over(stream)), patience }
+    }
+
+    fn send(&mut self, frame: Frame, bytes: &[u8]) -> io::Result<()> {
+        self.stream.get_mut().expect_within(self.patience);
+        message::send(&mut self.stream, frame, bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+
+    fn fail(&mut self, error: &QueryError) -> io::Result<()> {
+        self.send(Frame::Failed, &message::failure(error))
+    }
+
+    fn send_rows(&mut self, mut rows: Rows) -> io::Result<()> {
+        self.send(Frame::Form, &message::form(rows.layout()))?;
+        loop {
+            match rows.next_tuples() {
+                Ok(Some(tuples)) => self.send(Frame::Tuples, &tuples)?,
+                Ok(None) => return self.send(Frame::End, &[]),
+                Err(error) => return self.fail(&error),
+            }
         }
     }
 }

@@ -1,13 +1,15 @@
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::message::{self, Frame};
+use super::server::{LIMITS, Limits};
 use super::*;
-use crate::database::{Database, Rows};
+use crate::database::{Database, PLANTED_PANIC, Rows};
 use crate::error::QueryError;
 use crate::tactics::Tactics;
 use crate::tuple::Layout;
@@ -111,6 +113,36 @@ fn an_error_has_its_class_and_its_words_and_the_next_statement_its_answer() {
     }
 }
 
+/// The rows of a statement whose thread panicked end with an error, wherever they are read.
+#[test]
+fn a_panic_in_the_middle_of_an_answer_is_no_end_of_it() {
+    let (_folder, socket, database) = database();
+    let planted = str::from_utf8(PLANTED_PANIC).unwrap();
+    database.execute("create some (number = i4, text = c16)", &[]).unwrap();
+    for number in 0..40 {
+        let text = if number < 20 { "harmless" } else { planted };
+        let text = format!("append to some (number = {number}, text = \"{text}\")");
+        database.execute(&text, &[]).unwrap();
+    }
+    let beside = Beside::start(Arc::clone(&database)).unwrap();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    let text = "range of a is numbers range of b is numbers range of s is some
+        retrieve (a.number, b.name, s.text)";
+    for rows in [database.query(text, &[]), beside.query(text), connection.query(text)] {
+        let mut rows = rows.unwrap();
+        let error = loop {
+            match rows.next_tuples() {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("an end"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(error.contains("a test planted this"), "{error}");
+    }
+    assert!(connection.query(TEXTS[0]).is_ok());
+}
+
 /// Rows that nobody reads to their end take neither the connection nor the server with them.
 #[test]
 fn rows_may_be_left_and_statements_overlap() {
@@ -148,13 +180,13 @@ fn a_server_that_ends_ends_its_statements_and_lets_go_of_the_database() {
 fn a_socket_is_taken_over_only_where_nobody_listens() {
     let (folder, socket, database) = database();
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
-    let server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
     assert!(Server::start(Arc::clone(&database), &socket).is_err());
     let file = folder.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     assert!(Server::start(Arc::clone(&database), &file).is_err());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-    assert!(Connection::to(server.path()).is_ok());
+    assert!(Connection::to(&socket).is_ok());
 }
 
 #[test]
@@ -180,7 +212,8 @@ fn nonsense_ends_a_connection_and_nothing_else() {
 #[test]
 fn a_client_beyond_the_limit_is_refused_and_the_others_go_on() {
     let (_folder, socket, database) = database();
-    let _server = Server::start_for(Arc::clone(&database), &socket, 2).unwrap();
+    let limits = Limits { connections_max: 2, ..LIMITS };
+    let _server = Server::start_within(Arc::clone(&database), &socket, limits).unwrap();
     let inside = [Connection::to(&socket).unwrap(), Connection::to(&socket).unwrap()];
     let error = Connection::to(&socket).map(drop).unwrap_err().to_string();
     assert!(error.contains("2 connections"), "{error}");
@@ -191,6 +224,102 @@ fn a_client_beyond_the_limit_is_refused_and_the_others_go_on() {
     while Connection::to(&socket).is_err() {
         std::thread::yield_now();
     }
+}
+
+/// A client that says this and no more.
+fn asking(socket: &Path, frame: Frame, text: &str) -> UnixStream {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    message::send(&mut stream, frame, text.as_bytes()).unwrap();
+    stream
+}
+
+/// Change all tuples that a client's statement reads, and do `act` when the change waits for it.
+fn change_against(database: &Database, act: impl FnOnce()) {
+    let waits = || database.storage().counters().unwrap().locks.waits;
+    let before = waits();
+    let change = "range of n is numbers replace n (real = 0.0)";
+    std::thread::scope(|scope| {
+        let changed = scope.spawn(|| database.execute(change, &[]).unwrap());
+        while waits() == before && !changed.is_finished() {
+            std::thread::yield_now();
+        }
+        act();
+        assert_eq!(changed.join().unwrap(), Some(80));
+    });
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_its_statement() {
+    let (_folder, socket, database) = database();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let endless = "range of a is numbers range of b is numbers range of c is numbers
+        range of d is numbers range of e is numbers range of f is numbers
+        retrieve (x = count(a.number where
+            a.number + b.number + c.number + d.number + e.number + f.number < 0))";
+    let client = asking(&socket, Frame::Query, endless);
+    while database.statements_running() == 0 {
+        std::thread::yield_now();
+    }
+    change_against(&database, || drop(client));
+    assert!(Connection::to(&socket).unwrap().query(TEXTS[0]).is_ok());
+}
+
+#[test]
+fn a_client_that_takes_no_rows_gives_its_locks_up() {
+    let (_folder, socket, database) = database();
+    let limits = Limits { frame: Duration::from_millis(50), ..LIMITS };
+    let _server = Server::start_within(Arc::clone(&database), &socket, limits).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    let mut rows = connection.query(MANY).unwrap();
+    change_against(&database, || ());
+    let error = std::iter::from_fn(|| rows.next_tuples().transpose()).last();
+    let error = error.unwrap().unwrap_err().to_string();
+    assert!(error.contains("were not taken"), "{error}");
+}
+
+#[test]
+fn a_text_beyond_the_memory_budget_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let tactics = Tactics::of([("memory", "1MiB")]).unwrap();
+    let database = Database::create(&folder.path().join("test.lode"), &tactics).unwrap();
+    let (socket, database) = (folder.path().join("socket"), Arc::new(database));
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    let connection = Connection::to(&socket).unwrap();
+    for length in [17 << 10, 100 << 20] {
+        let error = connection.execute(&" ".repeat(length)).unwrap_err().to_string();
+        assert!(error.contains("memory budget of 1048576 bytes"), "{length}: {error}");
+    }
+    assert_eq!(connection.execute(&" ".repeat(16 << 10)).unwrap(), None);
+}
+
+/// In a process of its own that may open few files.
+#[test]
+fn descriptors_that_run_out_end_no_server() {
+    const INSIDE: &str = "LODE_QUERY_FEW_DESCRIPTORS";
+    if std::env::var_os(INSIDE).is_none() {
+        let name = "place::tests::descriptors_that_run_out_end_no_server";
+        let mut few = std::process::Command::new("sh");
+        few.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]);
+        few.arg(std::env::current_exe().unwrap()).args(["--exact", name]).env(INSIDE, "1");
+        let ended = few.output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        return;
+    }
+    let (_folder, socket, database) = database();
+    let _server = Server::start(Arc::clone(&database), &socket).unwrap();
+    // It is at its door, with what it keeps for this.
+    let _inside = Connection::to(&socket).unwrap();
+    let open = || std::fs::File::open("/dev/null").ok();
+    let mut files: Vec<_> = std::iter::from_fn(open).collect();
+    files.truncate(files.len() - 3);
+    let clients = [(); 3].map(|()| UnixStream::connect(&socket).unwrap());
+    // The first may have been let in: the server had a descriptor for it.
+    let mut reported = Vec::new();
+    (&clients[2]).read_to_end(&mut reported).unwrap();
+    let reported = String::from_utf8_lossy(&reported);
+    assert!(reported.contains("ulimit -n"), "{reported:?}");
+    drop((files, clients));
+    assert!(Connection::to(&socket).unwrap().query(TEXTS[0]).is_ok());
 }
 
 #[test]
