@@ -68,6 +68,12 @@ pub enum QueryError {
         /// Its words.
         what: String,
     },
+    /// A statement's thread has failed by a fault of ours.
+    #[error("the statement failed by a fault of lode's ({what}): please report it")]
+    Panicked {
+        /// The words of the panic.
+        what: String,
+    },
     /// The program's caller requested its end.
     #[error("the query was cancelled")]
     Cancelled,

@@ -1,5 +1,6 @@
 //! The rows of a `retrieve` as a stream of Arrow batches.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -12,6 +13,7 @@ use super::cancel::Cancel;
 use super::planned::Form;
 use crate::error::{QueryError, Result};
 use crate::execution::{Sink, State};
+use crate::memory::Reservation;
 use crate::tuple::Layout;
 
 /// Bytes of tuples that make a batch.
@@ -22,6 +24,10 @@ const BATCH_CAPACITY: usize = BATCH_BYTES + (64 << 10);
 
 /// Batches that wait for the reader of the stream.
 const BATCHES_WAITING: usize = 2;
+
+/// In tests, the thread of a statement panics at a batch that ends so.
+#[cfg(test)]
+pub(crate) const PLANTED_PANIC: &[u8] = b"a planted panic!";
 
 /// Batches, until there are no more.
 ///
@@ -34,20 +40,26 @@ pub struct Rows {
 }
 
 enum Source {
-    /// Tuples of a statement that has ended, and which comes next.
-    Collected { tuples: Vec<u8>, at: usize },
+    /// Those of a statement that has ended.
+    Collected(Collecting),
     /// Those of one that runs.
-    Running { batches: Receiver<Result<Vec<u8>>>, cancel: Cancel, thread: Option<JoinHandle<()>> },
+    Running { batches: Receiver<Sent>, cancel: Cancel, thread: Option<JoinHandle<()>> },
+    /// Nothing: the last tuples were given, or the error that ended the statement.
+    Ended,
     /// Those of one that another process runs.
     Received(Received),
 }
+
+/// The next tuples of a statement that runs, None behind the last ones. A thread that ends without
+/// an end of its rows has failed.
+type Sent = Result<Option<Vec<u8>>>;
 
 /// Gives the next tuples, and None at the end.
 pub(crate) type Received = Box<dyn FnMut() -> Result<Option<Vec<u8>>> + Send>;
 
 impl Rows {
-    pub(super) fn collected(form: Arc<Form>, tuples: Vec<u8>) -> Self {
-        Self { form, source: Source::Collected { tuples, at: 0 } }
+    pub(super) fn collected(form: Arc<Form>, all: Collecting) -> Self {
+        Self { form, source: Source::Collected(all) }
     }
 
     /// Rows that `run` puts into the sink, on a thread of its own.
@@ -60,10 +72,8 @@ impl Rows {
         let work = move || {
             let mut sink = Sending { sender, tuples: Vec::with_capacity(BATCH_CAPACITY) };
             let outcome = run(&mut sink).and_then(|()| sink.send());
-            if let Err(error) = outcome {
-                // A reader that has stopped wants no error either.
-                _ = sink.sender.send(Err(error));
-            }
+            // A reader that has stopped wants neither the end nor an error.
+            _ = sink.sender.send(outcome.map(|()| None));
         };
         let thread = std::thread::Builder::new().name("lode query".to_owned()).spawn(work);
         let thread = thread.map_err(|error| QueryError::Input {
@@ -90,33 +100,39 @@ impl Rows {
     /// The error that ended the statement.
     pub fn next_tuples(&mut self) -> Result<Option<Vec<u8>>> {
         match &mut self.source {
-            Source::Collected { tuples, at } => {
-                let left = tuples.len() - *at;
-                if left == 0 {
-                    return Ok(None);
+            Source::Collected(all) => Ok(all.take_batch()),
+            Source::Running { batches, thread, .. } => {
+                let sent = batches.recv().unwrap_or_else(|_| Err(panicked(thread.take())));
+                if !matches!(sent, Ok(Some(_))) {
+                    self.source = Source::Ended;
                 }
-                if *at == 0 && left <= 2 * BATCH_BYTES {
-                    return Ok(Some(std::mem::take(tuples)));
-                }
-                let tuple_bytes = self.form.layout.bytes.max(1);
-                let take = left.min((BATCH_BYTES / tuple_bytes).max(1) * tuple_bytes);
-                *at += take;
-                Ok(Some(tuples[*at - take..*at].to_vec()))
+                sent
             }
-            Source::Running { batches, .. } => batches.recv().ok().transpose(),
+            Source::Ended => Ok(None),
             Source::Received(next) => next(),
         }
     }
 }
 
+/// Why a statement's thread has ended in the middle of its rows.
+#[cold]
+fn panicked(thread: Option<JoinHandle<()>>) -> QueryError {
+    let payload = thread.and_then(|thread| thread.join().err());
+    let words = payload.as_ref().and_then(|payload| {
+        let owned = payload.downcast_ref::<String>().map(String::as_str);
+        owned.or_else(|| payload.downcast_ref::<&str>().copied())
+    });
+    QueryError::Panicked { what: words.unwrap_or("it did not say why").to_owned() }
+}
+
 impl Drop for Rows {
     fn drop(&mut self) {
-        let Source::Running { batches, cancel, thread } = &mut self.source else { return };
+        let source = std::mem::replace(&mut self.source, Source::Ended);
+        let Source::Running { batches, cancel, thread } = source else { return };
         cancel.set();
         // Its sender sees that nobody receives any more, so that the thread ends at once.
-        let (_, nobody) = sync_channel(1);
-        *batches = nobody;
-        if let Some(thread) = thread.take() {
+        drop(batches);
+        if let Some(thread) = thread {
             _ = thread.join();
         }
     }
@@ -143,7 +159,7 @@ impl RecordBatchReader for Rows {
 
 /// Sends tuples to the reader of a stream.
 struct Sending {
-    sender: SyncSender<Result<Vec<u8>>>,
+    sender: SyncSender<Sent>,
     tuples: Vec<u8>,
 }
 
@@ -152,9 +168,11 @@ impl Sending {
         if self.tuples.is_empty() {
             return Ok(());
         }
+        #[cfg(test)]
+        assert!(!self.tuples.ends_with(PLANTED_PANIC), "a test planted this");
         let empty = Vec::with_capacity(BATCH_CAPACITY);
         let tuples = std::mem::replace(&mut self.tuples, empty);
-        self.sender.send(Ok(tuples)).map_err(|_| QueryError::Cancelled)
+        self.sender.send(Ok(Some(tuples))).map_err(|_| QueryError::Cancelled)
     }
 }
 
@@ -178,17 +196,52 @@ impl Sink for Sending {
     }
 }
 
-/// Keeps tuples in memory, up to a limit.
+/// Keeps tuples in memory, up to a limit or within a budget.
 pub(super) struct Collecting {
-    pub tuples: Vec<u8>,
+    /// About a megabyte each, but for the last.
+    batches: VecDeque<Vec<u8>>,
+    bytes: u64,
     bytes_max: u64,
-    /// Whether there were more: then what is here is of no use.
+    /// The memory of the batches, where it counts in a budget.
+    reservation: Option<Reservation>,
+    /// Whether there were more than the limit: then what is here is of no use.
     pub is_full: bool,
 }
 
 impl Collecting {
+    /// So few that they count in no budget; of more the answer is to be begun again.
     pub fn up_to(bytes_max: u64) -> Self {
-        Self { tuples: Vec::new(), bytes_max, is_full: false }
+        let batches = VecDeque::new();
+        Self { batches, bytes: 0, bytes_max, reservation: None, is_full: false }
+    }
+
+    /// As many as the budget has memory for.
+    pub fn within(reservation: Reservation) -> Self {
+        Self { reservation: Some(reservation), ..Self::up_to(u64::MAX) }
+    }
+
+    /// A batch with room for so many bytes.
+    fn batch(&mut self, bytes: usize) -> Result<&mut Vec<u8>> {
+        if self.batches.back().is_none_or(|last| last.len() >= BATCH_BYTES) {
+            self.batches.push_back(Vec::new());
+        }
+        let batch = self.batches.back_mut().expect("one was put in if there was none");
+        let (capacity, wanted) = (batch.capacity(), batch.len() + bytes);
+        if wanted > capacity {
+            let wanted = wanted.max((2 * capacity).min(BATCH_CAPACITY));
+            // While they are moved, its tuples are there twice.
+            self.reservation.as_mut().map_or(Ok(()), |own| own.add(wanted as u64))?;
+            batch.reserve_exact(wanted - batch.len());
+            self.reservation.iter_mut().for_each(|own| own.give_back(capacity as u64));
+        }
+        Ok(batch)
+    }
+
+    /// The first tuples, which are the reader's from then on.
+    fn take_batch(&mut self) -> Option<Vec<u8>> {
+        let batch = self.batches.pop_front()?;
+        self.reservation.iter_mut().for_each(|own| own.give_back(batch.capacity() as u64));
+        Some(batch)
     }
 }
 
@@ -198,16 +251,23 @@ impl Sink for Collecting {
     }
 
     fn add_many(&mut self, _: &mut State<'_>, tuples: &[u8], _: usize) -> Result<()> {
-        if (self.tuples.len() + tuples.len()) as u64 > self.bytes_max {
+        self.bytes += tuples.len() as u64;
+        if self.bytes > self.bytes_max {
             self.is_full = true;
             return Err(QueryError::Cancelled);
         }
-        self.tuples.extend_from_slice(tuples);
+        if !tuples.is_empty() {
+            self.batch(tuples.len())?.extend_from_slice(tuples);
+        }
         Ok(())
     }
 
     fn finish(&mut self, _: &mut State<'_>) -> Result<()> {
         Ok(())
+    }
+
+    fn begins_again(&self) -> bool {
+        self.is_full
     }
 }
 

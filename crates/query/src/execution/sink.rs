@@ -46,4 +46,10 @@ pub trait Sink: Send {
     ///
     /// The error of the sink's work on them.
     fn finish(&mut self, state: &mut State<'_>) -> Result<()>;
+
+    /// Whether it has given up, and the statement begins again with another: its work is counted
+    /// once.
+    fn begins_again(&self) -> bool {
+        false
+    }
 }

@@ -153,7 +153,7 @@ impl Ahead {
                 }
                 let task = Task { batch: read, work: Work::default(), outcome: Ok(()) };
                 if self.to.as_ref().is_none_or(|to| to.send(task).is_err()) {
-                    self.end();
+                    self.fail();
                 }
                 self.underway += 1;
             }
@@ -161,7 +161,7 @@ impl Ahead {
                 return Ok(false);
             }
             state.check_cancelled()?;
-            let Ok(mut task) = self.from.recv() else { return Ok(self.end()) };
+            let Ok(mut task) = self.from.recv() else { self.fail() };
             self.underway -= 1;
             state.work.add(&task.work);
             std::mem::replace(&mut task.outcome, Ok(()))
@@ -186,15 +186,14 @@ impl Ahead {
         }
     }
 
-    /// Have the thread end, and pass its panic on if that is how it did; no tuples come any more.
-    fn end(&mut self) -> bool {
+    /// The thread has ended, which it does by a panic alone while batches are sent to it: pass
+    /// that on, since batches that do not come back are no end of the scan.
+    fn fail(&mut self) -> ! {
         self.to = None;
-        if let Some(thread) = self.thread.take()
-            && let Err(panicked) = thread.join()
-        {
-            panic::resume_unwind(panicked);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(panicked)) => panic::resume_unwind(panicked),
+            _ => panic!("the thread of accelerator=thread ended before its work did"),
         }
-        false
     }
 }
 
