@@ -100,23 +100,13 @@ pub fn format(pages: &mut impl PageWrite) -> Result<()> {
 /// [`LodeError::TooLong`] if it does not fit.
 pub fn create(pages: &mut impl PageWrite, name: &str, kind: FileKind) -> Result<Entry> {
     let files = all(pages)?;
-    create_beside(pages, &files, name, kind)
-}
-
-/// The same beside the files that there are, for a caller that has just requested [`all`].
-pub(crate) fn create_beside(
-    pages: &mut impl PageWrite,
-    files: &[Entry],
-    name: &str,
-    kind: FileKind,
-) -> Result<Entry> {
     check_name(name)?;
     if files.iter().any(|entry| entry.name == name) {
         return Err(LodeError::Exists { what: format!("file called `{name}`") });
     }
     let entry = Entry {
         name: name.to_owned(),
-        file: free_number(files),
+        file: least_free(files.iter().map(|entry| entry.file)),
         kind,
         root: NO_PAGE,
         words: [0; 2],
@@ -129,10 +119,16 @@ pub(crate) fn create_beside(
     Ok(entry)
 }
 
-/// The least number that no file has.
-fn free_number(files: &[Entry]) -> FileNumber {
-    let taken: BTreeSet<FileNumber> = files.iter().map(|entry| entry.file).collect();
-    (1..CATALOG_FILE).find(|number| !taken.contains(number)).expect("more numbers than entries")
+/// The least number from 1 that is not among these, of which each comes once.
+pub fn least_free(taken: impl ExactSizeIterator<Item = u32>) -> u32 {
+    let mut is_taken = vec![false; taken.len() + 1];
+    for number in taken {
+        if let Some(place) = is_taken.get_mut((number as usize).wrapping_sub(1)) {
+            *place = true;
+        }
+    }
+    let free = is_taken.iter().position(|is_taken| !is_taken);
+    free.expect("of so many numbers and one more, one is free") as u32 + 1
 }
 
 /// The place where the entry behind so many others belongs: page and position. A page is added to
@@ -156,12 +152,16 @@ fn extend(pages: &mut impl PageWrite, last: PageNumber) -> Result<PageNumber> {
 
 /// The file of that name; [`LodeError::Missing`] if there is none.
 pub fn find(pages: &impl PageRead, name: &str) -> Result<Entry> {
-    let mut found = None;
-    each_page(pages, |_, entries| {
-        found = entries.into_iter().find(|entry| entry.name == name);
-        found.is_none()
-    })?;
-    found.ok_or_else(|| missing(name))
+    let mut padded = Vec::from(name);
+    padded.resize(NAME_BYTES_MAX.max(name.len()), 0);
+    let is_named = |view: View<'_>, at: usize, spare: &mut Vec<u8>| {
+        spare.clear();
+        view.append_to(spare, at + offset::NAME, NAME_BYTES_MAX);
+        *spare == padded
+    };
+    let (page, position) = place(pages, is_named)?.ok_or_else(|| missing(name))?;
+    let found = pages.read(page, |view| entry(view, position))?;
+    found.map_err(|how| LodeError::corrupt_page(page, how))
 }
 
 /// Note the root of the file of that number.
@@ -211,27 +211,41 @@ pub fn remove(pages: &mut impl PageWrite, name: &str) -> Result<Entry> {
 /// All files, in no particular order.
 pub fn all(pages: &impl PageRead) -> Result<Vec<Entry>> {
     let mut files: Vec<Entry> = Vec::new();
-    let (mut names, mut numbers) = (BTreeSet::new(), BTreeSet::new());
-    let mut twice = None;
-    each_page(pages, |page, entries| {
-        let again =
-            |entry: &&Entry| !names.insert(entry.name.clone()) | !numbers.insert(entry.file);
-        twice = entries.iter().find(again).map(|entry| (page, entry.name.clone()));
-        files.extend(entries);
-        twice.is_none()
+    each_page(pages, entries, |_, found| {
+        files.extend(found);
+        true
     })?;
-    match twice {
-        Some((page, name)) => {
-            Err(LodeError::corrupt_page(page, format!("it has the file `{name}` twice")))
-        }
-        None => Ok(files),
+    let mut names: Vec<&str> = files.iter().map(|entry| entry.name.as_str()).collect();
+    let mut numbers: Vec<FileNumber> = files.iter().map(|entry| entry.file).collect();
+    names.sort_unstable();
+    numbers.sort_unstable();
+    if names.is_sorted_by(|one, next| one < next) && numbers.is_sorted_by(|one, next| one < next) {
+        return Ok(files);
     }
+    Err(twice(pages)?)
 }
 
-/// Go through the chain, page by page, for as long as `see` says so.
-fn each_page(
+/// That a file is in the catalog twice, where it is the second time.
+#[cold]
+fn twice(pages: &impl PageRead) -> Result<LodeError> {
+    let (mut names, mut numbers) = (BTreeSet::new(), BTreeSet::new());
+    let mut error = None;
+    each_page(pages, entries, |page, found| {
+        let again =
+            |entry: &&Entry| !names.insert(entry.name.clone()) | !numbers.insert(entry.file);
+        let twice = found.iter().find(again);
+        error = twice.map(|entry| (page, format!("it has the file `{}` twice", entry.name)));
+        error.is_none()
+    })?;
+    let (page, how) = error.expect("a file was found twice");
+    Ok(LodeError::corrupt_page(page, how))
+}
+
+/// Go through the chain, page by page, for as long as `see` says so of what `read` finds in one.
+fn each_page<T>(
     pages: &impl PageRead,
-    mut see: impl FnMut(PageNumber, Vec<Entry>) -> bool,
+    mut read: impl FnMut(View<'_>, usize) -> Result<T, &'static str>,
+    mut see: impl FnMut(PageNumber, T) -> bool,
 ) -> Result<()> {
     let (mut page, mut before) = (CATALOG_PAGE, NO_PAGE);
     let mut seen = BTreeSet::new();
@@ -239,9 +253,12 @@ fn each_page(
         if !seen.insert(page) {
             return Err(LodeError::corrupt_page(before, "the catalog's pages go in a circle"));
         }
-        let read = pages.read(page, |view| Ok((entries(view, page)?, view.next())))?;
-        let (found, next) = read.map_err(|how: &str| LodeError::corrupt_page(page, how))?;
-        if next != NO_PAGE && found.len() < ENTRIES_MAX && has_entries(pages, next)? {
+        let found = pages.read(page, |view| {
+            let count = count(view, page)?;
+            Ok((read(view, count)?, count, view.next()))
+        })?;
+        let (found, count, next) = found.map_err(|how: &str| LodeError::corrupt_page(page, how))?;
+        if next != NO_PAGE && count < ENTRIES_MAX && has_entries(pages, next)? {
             return Err(LodeError::corrupt_page(page, "it has room before the catalog's end"));
         }
         if !see(page, found) {
@@ -256,8 +273,8 @@ fn has_entries(pages: &impl PageRead, page: PageNumber) -> Result<bool> {
     pages.read(page, |view| view.count() > 0)
 }
 
-/// The entries of one page of the chain.
-fn entries(view: View<'_>, page: PageNumber) -> Result<Vec<Entry>, &'static str> {
+/// The number of entries of a page of the chain.
+fn count(view: View<'_>, page: PageNumber) -> Result<usize, &'static str> {
     let owner = if page == CATALOG_PAGE { 0 } else { CATALOG_FILE };
     if view.kind() != PageKind::Catalog as u8 || view.u32(page::offset::FILE) != owner {
         return Err("it is no catalog");
@@ -266,18 +283,34 @@ fn entries(view: View<'_>, page: PageNumber) -> Result<Vec<Entry>, &'static str>
     if count > ENTRIES_MAX {
         return Err("a page of the catalog cannot have as many entries");
     }
+    Ok(count)
+}
+
+/// The entries of one page of the chain.
+fn entries(view: View<'_>, count: usize) -> Result<Vec<Entry>, &'static str> {
     (0..count).map(|position| entry(view, position)).collect()
+}
+
+/// Page and position of the first entry that `fits`, by the bytes at a place; None if none does.
+fn place(
+    pages: &impl PageRead,
+    fits: impl Fn(View<'_>, usize, &mut Vec<u8>) -> bool,
+) -> Result<Option<(PageNumber, usize)>> {
+    let (mut found, mut spare) = (None, Vec::new());
+    let position = |view: View<'_>, count: usize| {
+        Ok((0..count).find(|&position| fits(view, entry_at(position), &mut spare)))
+    };
+    each_page(pages, position, |page, position| {
+        found = position.map(|position| (page, position));
+        found.is_none()
+    })?;
+    Ok(found)
 }
 
 /// Page and position of the entry with that number; [`LodeError::Missing`] if there is none.
 fn place_of(pages: &impl PageRead, file: FileNumber) -> Result<(PageNumber, usize)> {
-    let mut place = None;
-    each_page(pages, |page, entries| {
-        let position = entries.iter().position(|entry| entry.file == file);
-        place = position.map(|position| (page, position));
-        place.is_none()
-    })?;
-    place.ok_or_else(|| missing_number(file))
+    let is_it = |view: View<'_>, at: usize, _: &mut Vec<u8>| view.u32(at + offset::FILE) == file;
+    place(pages, is_it)?.ok_or_else(|| missing_number(file))
 }
 
 fn entry_at(position: usize) -> usize {

@@ -42,18 +42,18 @@ pub fn find<F: Named>(pages: &impl PageRead, name: &str) -> Result<F> {
 ///
 /// [`LodeError::Exists`] if the name belongs to a file of another kind; as [`catalog::create`].
 pub fn find_or_create<F: Named>(pages: &mut impl PageWrite, name: &str) -> Result<F> {
-    let files = catalog::all(pages)?;
-    match files.iter().find(|entry| entry.name == name) {
-        Some(entry) if entry.kind == F::KIND => Ok(F::at(entry.file, entry.root)),
-        Some(entry) => {
+    match catalog::find(pages, name) {
+        Ok(entry) if entry.kind == F::KIND => Ok(F::at(entry.file, entry.root)),
+        Ok(entry) => {
             Err(LodeError::Exists { what: format!("{} called `{name}`", kind_word(entry.kind)) })
         }
-        None => {
-            let Entry { file, .. } = catalog::create_beside(pages, &files, name, F::KIND)?;
+        Err(LodeError::Missing { .. }) => {
+            let Entry { file, .. } = catalog::create(pages, name, F::KIND)?;
             let root = F::make(pages, file)?;
             catalog::put_root(pages, file, root)?;
             Ok(F::at(file, root))
         }
+        Err(error) => Err(error),
     }
 }
 

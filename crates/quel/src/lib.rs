@@ -27,5 +27,5 @@ pub use answer::Answer;
 pub use error::QuelError;
 pub use json::{from_json, to_json};
 pub use oracle::Oracle;
-pub use parser::{MAX_DEPTH, parse};
+pub use parser::{MAX_DEPTH, parse, parse_placed};
 pub use printer::print;

@@ -43,14 +43,21 @@ pub(crate) const RESERVED: [&str; 25] = [
 
 /// The statements of a QUEL or IDL text. Takes time linear in its length.
 pub fn parse(source: &str) -> Result<Vec<Statement>, QuelError> {
+    Ok(parse_placed(source)?.into_iter().map(|(statement, _)| statement).collect())
+}
+
+/// The same, each with its place in the text.
+pub fn parse_placed(source: &str) -> Result<Vec<(Statement, Span)>, QuelError> {
     program(source).map_err(|fault| fault.syntax(source))
 }
 
-fn program(source: &str) -> Result<Vec<Statement>, Fault> {
+fn program(source: &str) -> Result<Vec<(Statement, Span)>, Fault> {
     let mut parser = Parser { tokens: tokens(source)?, at: 0 };
     let mut statements = Vec::new();
     while *parser.peek() != Token::End {
-        statements.push(parser.statement()?);
+        let start = parser.span();
+        let statement = parser.statement()?;
+        statements.push((statement, start.to(parser.tokens[parser.at - 1].1)));
     }
     Ok(statements)
 }

@@ -96,3 +96,26 @@ pub enum Expr {
         span: Span,
     },
 }
+
+impl Expr {
+    /// The values and conditions of which it is made, itself among them.
+    pub fn nodes(&self) -> u64 {
+        1 + match self {
+            Self::Integer(_)
+            | Self::Real(_)
+            | Self::Text(_)
+            | Self::Parameter { .. }
+            | Self::Column { .. }
+            | Self::Scalar { .. }
+            | Self::RecordId { .. } => 0,
+            Self::Not(operand)
+            | Self::Match { text: operand, .. }
+            | Self::Negate { operand, .. }
+            | Self::Call { argument: operand, .. } => operand.nodes(),
+            Self::And(parts) | Self::Or(parts) => parts.iter().map(Self::nodes).sum(),
+            Self::Compare { left, right, .. } | Self::Arithmetic { left, right, .. } => {
+                left.nodes() + right.nodes()
+            }
+        }
+    }
+}

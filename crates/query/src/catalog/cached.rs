@@ -19,7 +19,12 @@ use crate::error::Result;
 
 /// The catalog of an open database as it was read last.
 #[derive(Debug, Default)]
-pub(crate) struct CatalogCache(Mutex<Option<Arc<Known>>>);
+pub(crate) struct CatalogCache {
+    known: Mutex<Option<Arc<Known>>>,
+    /// The number of times that all of it was read.
+    #[cfg(test)]
+    pub(crate) reads: std::sync::atomic::AtomicUsize,
+}
 
 /// A catalog, and the pages that it was read from.
 #[derive(Debug)]
@@ -44,6 +49,8 @@ impl CatalogCache {
         {
             return Ok(Arc::clone(&known.catalog));
         }
+        #[cfg(test)]
+        self.reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let noting = Noting { pages, seen: RefCell::default() };
         let mut read = Catalog::read(&noting)?;
         // A page may have come back from disk, or hold other things that changed.
@@ -57,7 +64,7 @@ impl CatalogCache {
     }
 
     fn known(&self) -> MutexGuard<'_, Option<Arc<Known>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -240,7 +240,6 @@ fn own_heap(pages: &impl PageRead, name: &'static str) -> Result<Heap> {
 fn free_number(pages: &impl PageRead) -> Result<u32> {
     let files = files::all(pages)?;
     let of_file = |entry: &files::Entry| entry.name.strip_prefix('r')?.parse::<u32>().ok();
-    let taken: BTreeSet<u32> = files.iter().filter_map(of_file).collect();
-    let free = (1..=u32::MAX).find(|number| !taken.contains(number));
-    free.ok_or_else(|| LodeError::Limit { what: "no relation's number is free".to_owned() }.into())
+    let taken: Vec<u32> = files.iter().filter_map(of_file).collect();
+    Ok(files::least_free(taken.into_iter()))
 }

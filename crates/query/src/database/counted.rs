@@ -33,6 +33,7 @@ impl Database {
     /// As of [`Database::query`] and [`Database::execute`].
     pub fn run_counted(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Counted> {
         statement.takes(parameters)?;
+        let _memory = self.text_memory(&statement.text)?;
         let logged_bytes =
             |database: &Self| -> Result<u64> { Ok(database.storage.counters()?.log.record_bytes) };
         let (mut transaction, cancel) = if statement.only_reads() {

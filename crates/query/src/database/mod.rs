@@ -31,6 +31,8 @@ use crate::tactics::{Tactics, Texts};
 use crate::tuple::Layout;
 
 pub use counted::Counted;
+#[cfg(test)]
+pub(crate) use rows::PLANTED_PANIC;
 pub use rows::{Outcome, Rows};
 pub use statement::Statement;
 
@@ -143,9 +145,11 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As of [`Statement::new`].
+    /// As of [`Statement::new`]; [`QueryError::Memory`] for a text that is too long for the memory
+    /// budget.
     pub fn statement(&self, text: &str) -> Result<Arc<Statement>> {
         let mut lap = Lap::begin();
+        let _memory = self.text_memory(text)?;
         let statement = match self.tactics.statement {
             Texts::Kept => self.texts.statement(text),
             Texts::Text => Ok(Arc::new(Statement::new(text)?)),

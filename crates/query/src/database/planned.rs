@@ -1,12 +1,13 @@
 //! The plans that were made of a text: kept, so that running it again makes none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::SchemaRef;
 use loadstone_quel::check::resolved::Type;
 
+use super::Statement;
 use super::arrow::schema_of;
 use crate::catalog::{Catalog, RelationInfo};
 use crate::execution::Parameter;
@@ -14,7 +15,7 @@ use crate::plan::{Plan, Sink};
 use crate::tuple::Layout;
 
 /// Plans that are kept of one text; those of the papers have seven commands at most.
-const PLANS_MAX: usize = 64;
+pub(super) const PLANS_MAX: usize = 64;
 
 /// The plan of a command, and the form of its rows.
 #[derive(Debug)]
@@ -60,39 +61,40 @@ impl Opened {
     }
 }
 
-/// The names that a text may mean a relation by: all of its words, and what its range variables
-/// were declared to be before.
+/// The names that a command may mean a relation by.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names(BTreeSet<String>);
 
 impl Names {
-    /// The words of a text, and these.
-    pub fn of<'r>(text: &str, ranges: impl Iterator<Item = &'r String>) -> Self {
-        let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
-        Self(words.chain(ranges.cloned()).collect())
+    /// The words of a command, and what those mean that are range variables.
+    pub fn of(command: &str, ranges: &BTreeMap<String, String>) -> Self {
+        let words = command.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let words = words.filter(|word| !word.is_empty() && !word.starts_with(char::is_numeric));
+        let mut names: BTreeSet<_> = words.map(str::to_lowercase).collect();
+        let meant: Vec<_> = names.iter().filter_map(|name| ranges.get(name)).cloned().collect();
+        names.extend(meant);
+        Self(names)
+    }
+
+    #[cfg(test)]
+    pub fn all(&self) -> Vec<String> {
+        self.0.iter().cloned().collect()
     }
 
     /// The catalog's facts about each: structures, indexes, statistics, numbers of tuples. Of other
     /// relations a plan does not know, and they may come and go.
     fn meant(&self, catalog: &Catalog) -> Meant {
-        self.0.iter().map(|name| catalog.relation(name).cloned()).collect()
+        self.0.iter().filter_map(|name| catalog.relation(name)).cloned().collect()
     }
 }
 
-/// Relations by their names' order, None where there is none of a name.
-type Meant = Arc<[Option<Arc<RelationInfo>>]>;
+/// The relations that there are of some names, in the order of these.
+type Meant = Arc<[Arc<RelationInfo>]>;
 
-/// Whether the same is said of each relation.
+/// Whether the same is said of each relation, and of no other.
 fn are_same(one: &Meant, other: &Meant) -> bool {
-    let is_same = |one: &Arc<RelationInfo>, other: &Arc<RelationInfo>| {
-        Arc::ptr_eq(one, other) || one == other
-    };
     one.len() == other.len()
-        && one.iter().zip(other.iter()).all(|pair| match pair {
-            (Some(one), Some(other)) => is_same(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        })
+        && one.iter().zip(&**other).all(|(one, other)| Arc::ptr_eq(one, other) || one == other)
 }
 
 /// The facts from which the plan of a text's command follows, beside the text.
@@ -113,10 +115,11 @@ impl Ground {
     pub fn new(
         command: usize,
         parameters: &[Parameter],
-        (database, names): (Opened, &Names),
+        (database, statement): (Opened, &Statement),
         (at_begin, now): (&Arc<Catalog>, &Arc<Catalog>),
     ) -> Self {
         let types = parameters.iter().map(Parameter::kind).collect();
+        let names = &statement.names[command];
         let begun = names.meant(at_begin);
         let is_same = Arc::ptr_eq(at_begin, now);
         let planned = if is_same { Arc::clone(&begun) } else { names.meant(now) };

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use loadstone_quel::check::resolved::Action;
+use loadstone_quel::tree;
 
 use super::cancel::Cancel;
 use super::checking::Checking;
-use super::planned::{Ground, Planned};
+use super::planned::{Ground, PLANS_MAX, Planned};
 use super::rows::{Collecting, Outcome, Rows};
 use super::statement::is_silent;
 use super::stripes::{Number, Stripes};
@@ -36,6 +37,7 @@ impl Database {
     /// The error of the text, or of running it; then nothing of it is kept.
     pub fn run(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
         statement.takes(parameters)?;
+        let _memory = self.text_memory(&statement.text)?;
         match (statement.only_reads(), statement.gives_rows()) {
             (true, true) => self.read(statement, parameters),
             (true, false) => self.declare(statement, parameters),
@@ -53,6 +55,7 @@ impl Database {
     /// explained only piece by piece.
     pub fn plan(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Plan> {
         statement.takes(parameters)?;
+        let _memory = self.text_memory(&statement.text)?;
         let (reading, _cancel) = self.begin_reading();
         let catalog = self.catalog.read(&reading)?;
         drop(reading);
@@ -124,7 +127,7 @@ impl Database {
         if !is_long {
             let mut sink = Collecting::up_to(COLLECTED_BYTES_MAX);
             match run.run(&mut transaction, parameters, cancel.flag(), &mut sink) {
-                Ok(_) => return Ok(Outcome::Rows(Rows::collected(form, sink.tuples))),
+                Ok(_) => return Ok(Outcome::Rows(Rows::collected(form, sink))),
                 Err(QueryError::Cancelled) if sink.is_full => run.before = Phases::default(),
                 Err(error) => return Err(error),
             }
@@ -145,8 +148,7 @@ impl Database {
     ) -> Result<Arc<Planned>> {
         let asked = statement.program.iter().position(|command| !is_silent(command));
         let asked = asked.expect("the statement gives rows");
-        let ground =
-            Ground::new(asked, parameters, (self.opened, &statement.names), (catalog, catalog));
+        let ground = Ground::new(asked, parameters, (self.opened, statement), (catalog, catalog));
         if let Some(found) = statement.plans.find(&ground) {
             return Ok(found);
         }
@@ -161,7 +163,6 @@ impl Database {
 
     /// Declarations alone: that their relations are there.
     fn declare(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
-        statement.takes(parameters)?;
         let (reading, _cancel) = self.begin_reading();
         let catalog = self.catalog.read(&reading)?;
         drop(reading);
@@ -179,16 +180,10 @@ impl Database {
         self.done.took(&Phases { beginning_ns: lap.end(), ..Phases::default() });
         let run = |transaction: &mut Transaction, run: Run| {
             let form = Arc::clone(&run.planned.form);
-            let budget_bytes = self.memory.budget_bytes();
-            let mut sink = Collecting::up_to(budget_bytes);
-            let ran = run.run(transaction, parameters, cancel.flag(), &mut sink);
-            if sink.is_full {
-                let what = "the rows for the client".to_owned();
-                return Err(QueryError::Memory { what, share_bytes: budget_bytes, budget_bytes });
-            }
-            let changed = ran?.changed;
+            let mut sink = Collecting::within(self.memory.reservation("the rows for the client"));
+            let changed = run.run(transaction, parameters, cancel.flag(), &mut sink)?.changed;
             Ok(if run.gives_rows() {
-                Outcome::Rows(Rows::collected(form, sink.tuples))
+                Outcome::Rows(Rows::collected(form, sink))
             } else {
                 Outcome::Changed(Some(changed))
             })
@@ -232,17 +227,14 @@ impl Database {
         let (mut last, mut is_stale, mut made) = (None, false, Vec::new());
         let commands = statement.program.iter().enumerate();
         for (number, command) in commands.filter(|(_, command)| !is_silent(command)) {
-            if is_stale {
+            // A create needs nothing of the catalog that the check does not know.
+            if is_stale && !matches!(command, tree::Statement::Create { .. }) {
                 lap.end();
                 catalog = self.catalog.read(transaction)?;
             }
             (last, is_stale) = (None, true);
-            let ground = Ground::new(
-                number,
-                parameters,
-                (self.opened, &statement.names),
-                (&begun, &catalog),
-            );
+            let ground =
+                Ground::new(number, parameters, (self.opened, statement), (&begun, &catalog));
             if let Some(planned) = statement.plans.find(&ground) {
                 let before = Phases { planning_ns: lap.end(), ..Phases::default() };
                 let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
@@ -265,7 +257,9 @@ impl Database {
                 _ => {
                     let plan = plan::plan(&step, catalog.as_ref(), &self.tactics)?;
                     let planned = Arc::new(Planned::new(plan));
-                    made.push((ground, Arc::clone(&planned)));
+                    if made.len() < PLANS_MAX {
+                        made.push((ground, Arc::clone(&planned)));
+                    }
                     let before = Phases { planning_ns: lap.end(), ..Phases::default() };
                     let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
                     last = Some(run(transaction, Run { before, ..prepared })?);
@@ -366,7 +360,9 @@ impl Run {
         state.code = Arc::clone(&self.code);
         let outcome = execution::run(&self.planned.plan, self.executor, &mut state, client);
         state.phases.add(&self.before);
-        self.done.add(&state.work, &state.phases);
+        // The work of an answer that is begun again is counted then.
+        let counted = if client.begins_again() { Work::default() } else { state.work };
+        self.done.add(&counted, &state.phases);
         let State { changed, work, pipeline_rows: pipelines, step_rows, .. } = state;
         let (steps, threads) = (step_rows.unwrap_or_default(), state.pipeline_threads);
         let counts = Counts { pipelines, steps, threads };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loadstone_quel::check::Checker;
 use loadstone_quel::error::Fault;
-use loadstone_quel::parse;
+use loadstone_quel::parse_placed;
 use loadstone_quel::tree::{self, Span, Target};
 
 use super::planned::{Names, Plans};
@@ -20,6 +20,8 @@ use crate::execution::compiled::CodeCache;
 pub struct Statement {
     pub(super) text: Arc<str>,
     pub(super) program: Vec<tree::Statement>,
+    /// The place of each in the text.
+    places: Arc<[Span]>,
     /// Range variables that were declared before, with their relations.
     pub(super) ranges: BTreeMap<String, String>,
     /// The number of values that it takes.
@@ -28,8 +30,8 @@ pub struct Statement {
     pub(super) code: Arc<CodeCache>,
     /// The plans that were made of it, for as long.
     pub(super) plans: Arc<Plans>,
-    /// The names in a catalog on which they depend.
-    pub(super) names: Arc<Names>,
+    /// The names in a catalog on which each depends.
+    pub(super) names: Arc<[Names]>,
 }
 
 impl Statement {
@@ -41,10 +43,10 @@ impl Statement {
     /// [`loadstone_quel::QuelError::Meaning`] for rows that nobody would see: of a `retrieve` to
     /// the client before the last command.
     pub fn new(text: &str) -> Result<Self> {
-        let program = parse(text)?;
-        let commands = program.iter().filter(|command| !is_silent(command));
-        let unseen = commands.rev().skip(1).find(|command| is_client(command));
-        if let Some(command) = unseen {
+        let program = parse_placed(text)?;
+        let commands = program.iter().filter(|(command, _)| !is_silent(command));
+        let unseen = commands.rev().skip(1).find(|(command, _)| is_client(command));
+        if let Some((command, _)) = unseen {
             let fault = Fault::new(place(command), "the rows of this `retrieve` would be lost")
                 .expecting("run it alone, or last, or let it retrieve into a relation");
             return Err(fault.meaning(text).into());
@@ -59,18 +61,44 @@ impl Statement {
     ///
     /// [`loadstone_quel::QuelError::Syntax`] where it is not QUEL.
     pub fn each(text: &str) -> Result<Vec<Self>> {
-        let program = parse(text)?;
+        let program = parse_placed(text)?;
         let text: Arc<str> = text.into();
-        let commands = program.into_iter().filter(|one| !matches!(one, tree::Statement::Go));
+        let commands = program.into_iter().filter(|(one, _)| !matches!(one, tree::Statement::Go));
         Ok(commands.map(|command| Self::of(Arc::clone(&text), vec![command])).collect())
     }
 
-    fn of(text: Arc<str>, program: Vec<tree::Statement>) -> Self {
+    fn of(text: Arc<str>, program: Vec<(tree::Statement, Span)>) -> Self {
+        let (program, places): (Vec<_>, Vec<_>) = program.into_iter().unzip();
         let ranges = BTreeMap::new();
         let parameters = program.iter().map(tree::Statement::parameters).max().unwrap_or(0);
-        let names = Arc::new(Names::of(&text, [].into_iter()));
-        let (code, plans) = (Arc::default(), Arc::default());
-        Self { text, program, ranges, parameters, code, plans, names }
+        let (code, plans, places) = (Arc::default(), Arc::default(), places.into());
+        let names = Arc::default();
+        Self { text, program, places, ranges, parameters, code, plans, names }.named()
+    }
+
+    /// Note the names on which each command depends: its own words, those of the declarations
+    /// before it (of the last command also behind it), and the relations of its range variables. In
+    /// time and memory linear in the text.
+    fn named(mut self) -> Self {
+        let mut ranges = self.ranges.clone();
+        let last = self.program.iter().rposition(|command| !is_silent(command));
+        let end = self.places.last().map_or(0, |place| place.end);
+        let mut begun = None;
+        let names = self.program.iter().zip(&*self.places).enumerate();
+        let names = names.map(|(number, (command, place))| {
+            let start = *begun.get_or_insert(place.start);
+            if let tree::Statement::Range { variable, relation } = command {
+                ranges.insert(variable.text.clone(), relation.text.clone());
+            }
+            if is_silent(command) {
+                return Names::default();
+            }
+            begun = None;
+            let end = if Some(number) == last { end } else { place.end };
+            Names::of(&self.text[start..end], &ranges)
+        });
+        self.names = names.collect();
+        self
     }
 
     /// The range variables that it declares, with their relations.
@@ -90,9 +118,9 @@ impl Statement {
     pub fn with_ranges(mut self, ranges: BTreeMap<String, String>) -> Self {
         if self.ranges != ranges {
             self.ranges = ranges;
-            self.names = Arc::new(Names::of(&self.text, self.ranges.values()));
             // Its names may mean other relations now.
             self.plans = Arc::default();
+            return self.named();
         }
         self
     }

@@ -4,6 +4,7 @@ mod cancelled;
 mod ends;
 mod exact;
 mod kept;
+mod long_texts;
 mod making;
 mod parallel;
 mod small;
@@ -14,7 +15,9 @@ mod counted;
 
 use std::sync::Arc;
 
-use arrow_array::{Int16Array, Int32Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::{
+    Int16Array, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
 use loadstone_datasets::{Column, Relation, read_all};
 use loadstone_quel::answer::RowEncoder;
 use loadstone_quel::schema::Kind;

@@ -1,17 +1,53 @@
-//! The last texts of a database: known, with all that they came to.
+//! The last texts of a database: known, with all that they came to; and how long a text may be.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
+use super::Database;
 use super::statement::Statement;
-use crate::error::Result;
+use crate::error::{QueryError, Result};
+use crate::memory::Reservation;
 
 /// Texts that a database keeps, those used last.
 const TEXTS_MAX: usize = 256;
 
-/// Longer texts are not kept.
+/// Longer texts are not kept, and count in the memory budget.
 const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// A text counts in the budget, while it is read and while it runs, with so many bytes for each of
+/// its own. A token, which may be one letter, takes 48; what is made of tokens later takes about as
+/// much (the example `long_texts` measures it).
+const BYTES_PER_BYTE: u64 = 64;
+
+impl Database {
+    /// The longest text for which there is memory.
+    pub(crate) fn text_bytes_max(&self) -> u64 {
+        (self.memory.budget_bytes() / BYTES_PER_BYTE).max(TEXT_BYTES_MAX as u64)
+    }
+
+    /// That a text has too many bytes.
+    #[cold]
+    pub(crate) fn too_long(&self, bytes: u64) -> QueryError {
+        let what = format!("a text of {bytes} bytes, which takes {BYTES_PER_BYTE} times as many,");
+        let budget_bytes = self.memory.budget_bytes();
+        QueryError::Memory { what, share_bytes: budget_bytes, budget_bytes }
+    }
+
+    /// The memory of a text.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Memory`] if the budget does not have it.
+    pub(super) fn text_memory(&self, text: &str) -> Result<Reservation> {
+        let mut memory = self.memory.reservation("the text");
+        let bytes = text.len() as u64;
+        if text.len() > TEXT_BYTES_MAX && !memory.try_add(bytes.saturating_mul(BYTES_PER_BYTE)) {
+            return Err(self.too_long(bytes));
+        }
+        Ok(memory)
+    }
+}
 
 /// The texts that a database was given last, read. Those who find theirs here pass each other:
 /// who had to wait, or read and planned the text anew instead, would take two to three times as

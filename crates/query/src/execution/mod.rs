@@ -44,7 +44,7 @@ use self::wanted::Wanted;
 use crate::counters::Work;
 use crate::error::Result;
 use crate::phases::Lap;
-use crate::plan::{self, Pipeline, Plan};
+use crate::plan::{Pipeline, Plan};
 use crate::tactics::Execution;
 
 /// A way to run pipelines: the tactic `execution`.
@@ -115,14 +115,8 @@ fn run_pipelines(
         };
         state.pipeline_rows.push(threads.iter().map(|thread| thread.rows).sum());
         state.pipeline_threads.push(threads.iter().map(|thread| thread.tuples).collect());
-        if let plan::Sink::Aggregate { aggregation, .. } = &pipeline.sink {
-            let feeds = |later: &Pipeline| match &later.sink {
-                plan::Sink::Aggregate { aggregation: other, .. } => other == aggregation,
-                _ => false,
-            };
-            if !plan.pipelines[number + 1..].iter().any(feeds) {
-                state.finish_aggregation(*aggregation)?;
-            }
+        if let Some(aggregation) = shares.completed(number, pipeline) {
+            state.finish_aggregation(aggregation)?;
         }
         shares.release(number, state);
         *state.phases.of_sink(&pipeline.sink) += lap.end();

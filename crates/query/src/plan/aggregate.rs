@@ -1,6 +1,6 @@
 //! Aggregates: each runs before what uses it, those with the same tuples together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loadstone_quel::check::resolved::{Aggregate, SlotSet, Term};
 use loadstone_quel::tree::AggregateFunction;
@@ -42,23 +42,28 @@ impl Planner<'_> {
         let aggregates = &self.statement.aggregates;
         let mut depths: Vec<usize> = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
+        // Of those with as many conditions of the same constants only, the conditions are compared.
+        let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (number, one) in aggregates.iter().enumerate() {
             let mut inner = BTreeSet::new();
             let terms = std::iter::once(&one.argument).chain(&one.scope.conditions);
             terms.for_each(|term| aggregates_in(term, &mut inner));
             let depth = 1 + inner.iter().map(|&inner| depths[inner]).max().unwrap_or(0);
             depths.push(depth);
-            let same = |group: &&mut Group| {
-                let first = &aggregates[group.members[0]];
-                group.depth == depth
-                    && group.partition == one.partition
-                    && (one.partition.is_some() || is_same_scope(first, one))
+            let mut constants = Vec::new();
+            if one.partition.is_none() {
+                one.scope.conditions.iter().for_each(|term| constants_in(term, &mut constants));
+            }
+            let alike = alike.entry((depth, one.partition, constants)).or_default();
+            let same = |group: &&usize| {
+                let first = &aggregates[groups[**group].members[0]];
+                one.partition.is_some() || is_same_scope(first, one)
             };
-            match groups.iter_mut().find(same) {
-                Some(group) => group.members.push(number),
-                None => {
-                    groups.push(Group { depth, partition: one.partition, members: vec![number] });
-                }
+            if let Some(&group) = alike.iter().find(same) {
+                groups[group].members.push(number);
+            } else {
+                alike.push(groups.len());
+                groups.push(Group { depth, partition: one.partition, members: vec![number] });
             }
         }
         groups
@@ -228,6 +233,26 @@ fn all(draft: &mut Draft, planner: &Planner<'_>, conditions: &[Term]) -> Option<
 
 fn is_same_scope(one: &Aggregate, other: &Aggregate) -> bool {
     one.scope.slots == other.scope.slots && one.scope.conditions == other.scope.conditions
+}
+
+/// The whole numbers and texts in a term, in its order.
+fn constants_in<'t>(term: &'t Term, into: &mut Vec<(i64, &'t [u8])>) {
+    match term {
+        Term::Integer(value) => into.push((*value, &[])),
+        Term::Text(text) => into.push((0, text)),
+        Term::Real(_) | Term::Parameter { .. } | Term::Column { .. } | Term::Aggregate { .. } => {}
+        Term::Not(operand)
+        | Term::Negate { operand, .. }
+        | Term::Match { text: operand, .. }
+        | Term::Call { argument: operand, .. } => constants_in(operand, into),
+        Term::And(left, right)
+        | Term::Or(left, right)
+        | Term::Compare { left, right, .. }
+        | Term::Arithmetic { left, right, .. } => {
+            constants_in(left, into);
+            constants_in(right, into);
+        }
+    }
 }
 
 fn aggregates_in(term: &Term, into: &mut BTreeSet<usize>) {

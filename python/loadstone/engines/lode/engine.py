@@ -160,6 +160,7 @@ class LodeEngine(Engine):
         return {
             "version": _core.__version__,
             "isolation": "serializable",
+            "checkpoints": "while one is written, no writer may begin",
             "place": self._place(),
             **reported,
             **settings,

@@ -52,6 +52,7 @@ impl Executor for Vectorised {
         receiver: &mut Receiver<'_>,
     ) -> Result<()> {
         state.begin_counting(pipeline.steps.len());
+        let _room = vector::room(pipeline, state)?;
         let mut source = Inner::new(&pipeline.source, &pipeline.slots, state)?;
         source.bring_near(looked_at_first(pipeline, |aggregate| match &*receiver {
             Receiver::Aggregation { partitions, .. } => partitions.is_count(aggregate),

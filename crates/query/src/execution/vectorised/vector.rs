@@ -3,17 +3,69 @@
 use loadstone_quel::check::resolved::Type;
 
 use super::rows::ROWS_MAX;
+use crate::error::Result;
+use crate::execution::State;
+use crate::expression::Expr;
+use crate::memory::Reservation;
+use crate::plan::{Pipeline, Sink, Step};
 use crate::tuple::{Value, trimmed};
+
+/// Vectors of a pipeline that count in no budget: more than any usual one has.
+const UNCOUNTED: u64 = 256;
+
+/// A vector of numbers that may be null.
+const VECTOR_BYTES: u64 = (ROWS_MAX * (size_of::<i64>() + size_of::<bool>())) as u64;
+
+/// The memory of a pipeline's vectors: one for each value of its expressions.
+///
+/// # Errors
+///
+/// [`crate::QueryError::Memory`] where the budget does not have it.
+pub(super) fn room(pipeline: &Pipeline, state: &State<'_>) -> Result<Reservation> {
+    let of = |all: &[Expr]| all.iter().map(vectors).sum::<u64>();
+    let of_step = |step: &Step| match step {
+        Step::Filter(condition) => condition.nodes(),
+        Step::Probe { keys, .. } | Step::ProbeGroups { keys, .. } => of(keys),
+        Step::Distinct { pack, .. } => of(&pack.values),
+        Step::Loop(_) => 0,
+    };
+    let of_sink = match &pipeline.sink {
+        Sink::Rows(pack)
+        | Sink::Store { pack, .. }
+        | Sink::Append { pack, .. }
+        | Sink::Replace { pack, .. }
+        | Sink::Build { pack, .. }
+        | Sink::Materialise { pack, .. }
+        | Sink::Sort { pack, .. } => of(&pack.values),
+        Sink::Delete { .. } => 0,
+        Sink::Aggregate { by, updates, .. } => {
+            let of_update = updates.iter().map(|update| {
+                vectors(&update.argument) + update.condition.as_ref().map_or(0, Expr::nodes)
+            });
+            of(by) + of_update.sum::<u64>()
+        }
+    };
+    let all = pipeline.steps.iter().map(of_step).sum::<u64>() + of_sink;
+    let mut room = state.memory.reservation("the values of so many expressions");
+    room.add(all.saturating_sub(UNCOUNTED) * VECTOR_BYTES)?;
+    Ok(room)
+}
+
+/// Those of an expression; a column goes from tuple to tuple without one.
+fn vectors(expr: &Expr) -> u64 {
+    if matches!(expr, Expr::Column { .. }) { 0 } else { expr.nodes() }
+}
 
 /// A value for each row of a batch; only those of selected rows mean anything.
 #[derive(Debug)]
 pub(super) struct Vector {
     pub type_: Type,
-    /// The values, if they are integers; zero for a null.
+    /// The values, if they are integers. That of a null means nothing, here and below: an operator
+    /// might fail on it.
     pub integers: Vec<i64>,
-    /// The values, if they are reals; zero for a null.
+    /// The values, if they are reals.
     pub reals: Vec<f64>,
-    /// The values, if they are texts; empty for a null.
+    /// The values, if they are texts.
     pub texts: Vec<Text>,
     /// Which are null; empty if none ever is.
     pub nulls: Vec<bool>,
