@@ -1,6 +1,7 @@
 """A run whose engines' disk is full says which disk, and what to do."""
 
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,3 +41,19 @@ def test_a_load_that_fails_there_says_what_to_do(desk: Desk, small: Path):
     said = " ".join(done.stdout.split())
     assert "database or disk is full. To do: free space in the scratch folder, which" in said
     assert list(small.iterdir()) == []
+
+
+def test_a_release_that_does_not_fit_is_one_message_and_leaves_no_draft(desk: Desk, small: Path):
+    about = "duckdb-9.9.9.dist-info"
+    with zipfile.ZipFile(desk.folder / "duckdb-9.9.9-py3-none-any.whl", "w") as wheel:
+        for place in range(3):
+            wheel.writestr(f"duckdb/part{place}.py", "#" * (1 << 17))
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: duckdb\nVersion: 9.9.9\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
+        wheel.writestr(f"{about}/RECORD", "")
+    done = desk.run(*RUN, "--on", "duckdb@9.9.9", XDG_CACHE_HOME=str(small), PIP_NO_INDEX="1",
+                    PIP_FIND_LINKS=str(desk.folder))  # fmt: skip
+    assert done.returncode == Exit.ENGINE, done.stderr
+    assert done.stderr.count("No space left on device") == 1
+    assert "shutil" not in done.stderr and "XDG_CACHE_HOME" in done.stderr
+    assert list((small / "loadstone/builds").iterdir()) == []

@@ -76,7 +76,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
                 raise NotInstalledError("there is no wheel")
 
         def not_starting(planned):
-            return {name: EngineError(f"{name} lacks a function") for name in planned.plan.on
+            return {name: EngineError(f"{name} lacks a function\n  ^") for name in planned.plan.on
                     if release_of(name) in broken and not none_found}  # fmt: skip
 
         monkeypatch.setattr("loadstone.run.session.measure", measure)

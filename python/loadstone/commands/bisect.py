@@ -230,8 +230,9 @@ class _Search:
     def _leave_out(self, release: str, reason: str) -> None:
         from loadstone.diagnostics import say
 
-        self._left_out[release] = reason
-        say(f"loadstone: {release} is left out: {reason}")
+        first = next(iter(reason.splitlines()), reason)  # an engine's own may have a drawing below
+        self._left_out[release] = first
+        say(f"loadstone: {release} is left out: {first}")
 
     def _gaps(self, found: "Sequence[Step]") -> "list[tuple[Sequence[str], tuple[str, ...]]]":
         """(releases, operations) of the runs that follow from the steps that changed."""
