@@ -16,7 +16,7 @@ from engine_kinds import CHDB, EVERY_ENGINE
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.errors import EngineError, InputError, UnsupportedError
-from loadstone.workload import comparison, sql_for_engine
+from loadstone.workload import answers, comparison, sql_for_engine
 from loadstone.workload.constructs import CONSTRUCTS
 from loadstone.workload.data import arrow_type
 
@@ -88,10 +88,12 @@ def texts() -> Iterator[tuple[str, str]]:
                 yield construct.name, f"SELECT id, {example} AS r FROM t ORDER BY id"
 
 
-def asked(engine: Engine, text: str, source: str) -> list[tuple]:
+def asked(engine: Engine, text: str, source: str) -> list[list]:
     stored = {"t": engine.stored_name("t")}
     given = sql_for_engine.for_engine(text, source, engine.dialect, stored, COLUMNS, engine.schema)
-    return list(engine.fetch(given.text))
+    # A text like a date may be one, of an engine that has no dates.
+    dates = engine.dialect != "sqlite"
+    return answers.read(answers.written(engine.fetch(given.text), 1 << 20, dates=dates) or "[]")
 
 
 @pytest.mark.slow

@@ -134,8 +134,11 @@ def _write_begin(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
         text = "DATETIME({0}, '-6 days', 'weekday 1', 'start of day')"
     elif target == "sqlite" and unit in _BEGINS:
         text = f"STRFTIME('{_BEGINS[unit]}', {{0}})"
-    elif target == "mysql" and unit in ("year", "quarter", "month", "day"):
-        return None
+    elif target == "mysql" and unit in _BEGINS:
+        form = _BEGINS[unit].replace("%M", "%i")
+        text = f"CAST(DATE_FORMAT({{0}}, '{form}') AS DATETIME)"
+    elif target == "mysql" and unit == "quarter":
+        text = "TIMESTAMP(MAKEDATE(YEAR({0}), 1) + INTERVAL QUARTER({0}) - 1 QUARTER)"
     else:
         raise gap(f"the begin of a {unit}", target)
     return written(text, node, target, node.this)
@@ -250,6 +253,7 @@ DATES = (
                     _any),
         _write_begin,
         ("date_trunc('month', moment)", "date_trunc('week', moment)", "date_trunc('day', moment)",
+         "date_trunc('quarter', moment)",
          "date_trunc('hour', moment)"),
     ),
     Construct(
