@@ -23,7 +23,8 @@ pub(super) fn create(
     let pages = transaction.writing()?;
     let design = Design { layout, ..Design::default() };
     let loader = Loader::new(pages, name, Layout::of(fields), design, workspace)?;
-    loader.finish(pages)?;
+    // The check has seen that none has the name: there is none to be replaced.
+    loader.finish_in(pages, &Catalog::default())?;
     Ok(())
 }
 
