@@ -14,6 +14,7 @@ from loadstone.engines.spark.engine import SparkEngine
 from loadstone.engines.spark.installed import java, spark_home
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import NotInstalledError
+from loadstone.workload import answers
 
 
 def _missing() -> str:
@@ -88,3 +89,10 @@ def with_spark() -> list[object]:
     spark = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.timeout(300), missing])
     chdb = [pytest.param("chdb", marks=pytest.mark.slow)] if CHDB else []
     return [spark, *chdb, *sorted(ENGINES)]
+
+
+def asked(engine: Engine, text: str) -> list[list]:
+    """An engine's answer as a run compares it: a text like a date may be one, of an engine that
+    has no dates."""
+    dates = engine.dialect != "sqlite"
+    return answers.read(answers.written(engine.fetch(text), 1 << 20, dates=dates) or "[]")

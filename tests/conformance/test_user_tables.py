@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from engine_kinds import asked
 
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
@@ -52,7 +53,7 @@ def test_every_type_is_kept_and_given_alike(sql: Engine) -> None:
     assert sql.load(TABLE, reader()) == 4
     sql.settle(["t"])
     assert answers.contents_of(sql.contents("t")) == answers.contents_of(reader())
-    given = sql.fetch(f"SELECT * FROM {sql.quote('t')}")
+    given = asked(sql, f"SELECT * FROM {sql.quote('t')}")
     rows = list(zip(*(values for _, values in COLUMNS.values()), strict=True))
     assert comparison.difference(given, rows, 15) is None
 
@@ -70,7 +71,7 @@ def test_it_computes_with_them(sql: Engine) -> None:
         (f'SELECT max("moment") FROM {table}', [(dt.datetime(2500, 1, 1, 0, 0, 0, 1),)]),
         (f'SELECT count("words"), count(*) FROM {table} WHERE "words" IS NULL', [(0, 1)]),
     ):
-        assert comparison.difference(sql.fetch(text), expected, 10) is None, text
+        assert comparison.difference(asked(sql, text), expected, 10) is None, text
 
 
 def test_a_recursive_query_may_begin_with_a_text_that_is_written_out(sql: Engine) -> None:
