@@ -110,7 +110,7 @@ ENDS = {
     "one of two was wrong": (
         lambda run: {**well((), ("a",))(run), combination(run, "d"): "failed"}, Exit.CELLS_FAILED),
     "all are gaps": (
-        lambda run: dict.fromkeys(run.plan.variants, "gap"), Exit.NOTHING_USABLE),
+        lambda run: dict.fromkeys(run.plan.variants, "gap"), Exit.NOTHING_MEASURED),
 }  # fmt: skip
 """(what is in order, the exit code)."""
 

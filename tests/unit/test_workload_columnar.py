@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.sqlite_form import kept_rows
-from loadstone.errors import EngineError, InputError
+from loadstone.errors import InputError, UnsupportedError
 from loadstone.workload import data
 
 FAR = [dt.datetime(1, 1, 1), dt.datetime(1000, 1, 1), dt.datetime(2001, 2, 3, 4, 5, 6, 789),
@@ -171,11 +172,15 @@ def test_columns_of_files_are_matched_by_name(tmp_path: Path) -> None:
 
 def test_sqlite_keeps_a_long_decimal_as_it_is_or_refuses_it() -> None:
     column = pa.array([Decimal(2**63 - 1), Decimal(7), None], pa.decimal128(20, 0))
-    assert list(kept_rows([column], ["decimal(20,0)"])) == [(2**63 - 1,), (7,), (None,)]
+    table = Table("t", (Attribute("v", "decimal(20,0)"),))
+    assert list(kept_rows([column], table)) == [(2**63 - 1,), (7,), (None,)]
     for text in ("18446744073709551615", "1234567890123456.78"):
         exact = Decimal(text)
-        with pytest.raises(EngineError) as caught:
-            list(kept_rows([pa.array([exact])], ["decimal(38,2)"]))
+        long = Table("t", (Attribute("v", "decimal(38,2)"),))
+        with pytest.raises(UnsupportedError) as caught:
+            list(kept_rows([pa.array([exact])], long))
         assert text in caught.value.message
+        assert "t.v" in caught.value.message
     short = pa.array([Decimal("0.10"), Decimal("123456789012.345")], pa.decimal128(18, 3))
-    assert list(kept_rows([short], ["decimal(18,3)"])) == [(0.1,), (123456789012.345,)]
+    brief = Table("t", (Attribute("v", "decimal(18,3)"),))
+    assert list(kept_rows([short], brief)) == [(0.1,), (123456789012.345,)]

@@ -15,7 +15,7 @@ from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import LEFT_BEHIND, MEASURED, NOT_MEASURED, CellResult, Run
 from loadstone.statistics.validity import AA_RATIO_MAX
-from loadstone.text.numbers import lapse, listing, number, percent, plural, size
+from loadstone.text.numbers import lapse, listing, number, percent, plural, scaled, size
 from loadstone.text.reasons import kinds, together
 
 AMISS = ("failed", "disturbed", "invalid", "pending")
@@ -267,20 +267,21 @@ def headline(summary: Summary) -> str:
     run = summary.run
     plan = run.plan
     temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
-    scales = listing(number(rows) for rows in plan.rows)
     words = summary.words
+    *others, last = plan.rows
+    scales = listing([*map(number, others), scaled(last, words.scale)])
     clients = {client for v, client in summary.clients.items() if v in summary.columns}
     called = f" called from {clients.pop().capitalize()}," if len(clients) == 1 else ""
     if plan.study is not None:
         switches = plural(len(plan.study.switches), "switch", "switches")
         changed = plural(len({cell.operation for cell in plan.cells}), "operation")
         return (
-            f"{words.title} ({plan.edition}) on {short_name(plan.study.base)},{called} {scales} "
-            f"{words.scale}: what {switches} change{'s' * (switches[:2] == '1 ')} in {changed}"
+            f"{words.title} ({plan.edition}) on {short_name(plan.study.base)},{called} {scales}"
+            f": what {switches} change{'s' * (switches[:2] == '1 ')} in {changed}"
         )
     return (
         f"{words.title} ({plan.edition}) on {_participants(summary)},{called} "
-        f"{scales} {words.scale}, {listing(temperatures)}"
+        f"{scales}, {listing(temperatures)}"
     )
 
 

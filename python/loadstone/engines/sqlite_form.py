@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from loadstone.errors import EngineError
+from loadstone.engines.capabilities import Table
+from loadstone.errors import UnsupportedError
 from loadstone.text import zone
 
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
@@ -36,7 +37,9 @@ def affinity(type_name: str) -> str:
 
 
 def kept(values: list[Any], type_name: str) -> list[Any]:
-    """Values as SQLite keeps them."""
+    """Values as SQLite keeps them. Raises `UnsupportedError` for one that it cannot keep."""
+    if type_name == "float8" and any(value != value for value in values):
+        raise UnsupportedError("SQLite has no NaN, and would keep NULL")
     family, _, digits = type_name.partition("(")
     form = _KEPT.get(family)
     if family == "decimal" and int(digits.partition(",")[0]) > _FLOAT_DIGITS:
@@ -45,21 +48,30 @@ def kept(values: list[Any], type_name: str) -> list[Any]:
 
 
 def _long_decimal(value: Decimal) -> int | float:
-    """Raises `EngineError` where no number of SQLite's is this one: two keys could become one."""
+    """Raises `UnsupportedError` where no number of SQLite's is this one: two keys could become
+    one."""
     if value == value.to_integral_value() and abs(value) < _INTEGER_MAX:
         return int(value)
     kept = float(value)
     if Decimal(repr(kept)) != value:
-        raise EngineError(
-            f"SQLite has no decimals, and neither an integer nor a float that is {value}",
-            hint="take the column as text (docs/workload.md, Data files), or leave this engine out",
+        raise UnsupportedError(
+            f"SQLite has no decimals, and neither an integer nor a float that is {value}"
         )
     return kept
 
 
-def kept_rows(columns: Iterable[Any], types: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-    """The rows of Arrow's columns as SQLite keeps them; `types` are those of the attributes."""
-    each = [kept(column.to_pylist(), name) for column, name in zip(columns, types, strict=True)]
+def kept_rows(columns: Iterable[Any], table: Table) -> Iterator[tuple[Any, ...]]:
+    """The rows of Arrow's columns as SQLite keeps them. Raises `UnsupportedError` as `kept`, with
+    the column."""
+    each = []
+    for column, attribute in zip(columns, table.attributes, strict=True):
+        try:
+            each.append(kept(column.to_pylist(), attribute.type))
+        except UnsupportedError as error:
+            raise UnsupportedError(
+                f"{table.name}.{attribute.name}: {error.message}",
+                hint="take the column as text, or leave this engine out",
+            ) from None
     return zip(*each, strict=True)
 
 

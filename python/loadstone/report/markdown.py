@@ -330,7 +330,8 @@ def _reasons(whole: Summary, status: str, heading: str) -> Iterable[str]:
         scale = whole.words.scale
         for figure in bad:
             cell = figure.cell
-            where = f"{cell.operation} on {cell.variant}, {cell.rows:,} {scale}, {cell.temperature}"
+            at = f"{numbers.scaled(cell.rows, scale)}, {cell.temperature}"
+            where = f"{cell.operation} on {cell.variant}, {at}"
             yield f"- {plain(where)}: {plain(figure.reason)}"
 
 

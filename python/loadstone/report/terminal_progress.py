@@ -105,13 +105,14 @@ class Progress:
             self._say_why(name, figures[name])
 
     def _say_why(self, variant: str, figure: CellSummary) -> None:
-        """The whole reason, when it first occurs."""
+        """The whole reason, when it first occurs; of a gap where no plan names it."""
         reported = variant, kind_of(figure.reason)
         long = len(figure.reason) > BRIEF_CHARACTERS
-        if figure.status == "failed" and long and reported not in self._reported:
+        found = figure.status == "gap" and not figure.cell.gap
+        if (found or (figure.status == "failed" and long)) and reported not in self._reported:
             self._reported.add(reported)
-            reason = one_line(f"  {variant} failed: {figure.reason}", 300)
-            self._console.print(reason, style="red", soft_wrap=True)
+            reason = one_line(f"  {variant} {figure.status}: {figure.reason}", 300)
+            self._console.print(reason, style="yellow" if found else "red", soft_wrap=True)
 
     def close(self) -> None:
         """Stop showing; the terminal is as it was."""

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from loadstone.analysis.advice import advice
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.chapters import chapters, circumstances_of, headline_of, verdict_of
 from loadstone.analysis.cold_warm import cost_of_cold
 from loadstone.analysis.findings.learned import learned
@@ -229,16 +230,23 @@ def _lines(lines: Sequence[str], style: str, *, cut: bool = True) -> Iterable[Te
 
 
 def _failures(whole: Summary) -> list[str]:
-    """The reasons of failed cells with their counts, the commonest first, and the remedy."""
-    failed = [figure for figure in whole.figures.values() if figure.status == "failed"]
+    """The reasons of failed cells, and of gaps that no plan names, with their counts, the commonest
+    first, and the remedy."""
+    figures = whole.figures.values()
+    found = [figure for figure in figures if figure.status == "gap" and not figure.cell.gap]
+    failed = [figure for figure in figures if figure.status == "failed"]
+    return _reasons(whole, failed, "failed") + _reasons(whole, found, "are gaps")
+
+
+def _reasons(whole: Summary, figures: Sequence[CellSummary], are: str) -> list[str]:
     said = []
-    for kind, reasons in kinds(figure.reason for figure in failed).items():
-        own = [figure.cell for figure in failed if kind_of(figure.reason) == kind]
+    for kind, reasons in kinds(figure.reason for figure in figures).items():
+        own = [figure.cell for figure in figures if kind_of(figure.reason) == kind]
         cell = own[0]
         at = f"{scaled(cell.rows, whole.words.scale)}, {cell.temperature}"
         where = f"{cell.operation} on {cell.variant}, {at}"
         if len(own) > 1:
-            where = f"{plural(len(own), 'cell')} failed, the first {where}"
+            where = f"{plural(len(own), 'cell')} {are}, the first {where}"
         said.append(f"{where}: {one_line(together(reasons), 160)}")
         if is_of_full_disk(reasons[0]):
             said[-1] += (

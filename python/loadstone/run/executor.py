@@ -36,6 +36,7 @@ from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.numbers import duration, plural
 from loadstone.workload.agreement import VOLATILE, AgreedAnswers
+from loadstone.workload.sql_opening import tables_of_statement
 
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
@@ -142,6 +143,10 @@ class Executor:
             return Outcome()
         if longer := self._overdue.get((cell.operation, cell.variant)):
             return Outcome("censored", longer)
+        statement = self._operations[cell.operation].statement
+        for table in sorted(tables_of_statement(statement)) if statement and worker.unkept else ():
+            if table in worker.unkept:
+                return worker.unkept[table]
         try:
             worker.become(cell.variant)
             every = range(self._operations[cell.operation].sampled)

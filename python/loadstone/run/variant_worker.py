@@ -21,6 +21,7 @@ from loadstone.errors import (
     EngineError,
     LoadstoneError,
     TimeLimitError,
+    UnsupportedError,
     WorkerDiedError,
     is_of_full_disk,
 )
@@ -35,6 +36,7 @@ from loadstone.record import Load, Recorder
 from loadstone.record.model import Event, Term
 from loadstone.record.writer import now
 from loadstone.run.builds import environment_of
+from loadstone.run.outcome import Outcome
 from loadstone.run.scratch import Claim
 from loadstone.text.zone import UTC
 
@@ -67,6 +69,9 @@ class VariantWorker:
         self.variant = variants[0]
         self.engine = engine
         self.given_up = ""
+        self.unkept: dict[str, Outcome] = {}
+        """The user's tables that the engine cannot keep, with the reason: what reads them has it as
+        its outcome, and all else is measured."""
         self._variants = {variant.name: variant for variant in variants}
         self._scratch = claim.path / self.variant.slug
         self._log = claim.path / f"{self.variant.slug}.log"
@@ -253,27 +258,37 @@ class VariantWorker:
             recorder.size(self.variant.name, rows, settled.size_bytes)
 
     def _settle(self, items: Sequence[StoredRelation], rows: int) -> messages.Settled:
-        tables = tuple(self._stored(item, rows).table for item in items)
-        return self.ask(messages.Settle(tables))
+        tables = [
+            self._stored(item, rows).table for item in items if item.relation not in self.unkept
+        ]
+        return self.ask(messages.Settle(tuple(tables)))
 
     def _stored(self, item: StoredRelation, rows: int) -> StoredAt:
         return StoredAt(self._benchmark.name, self._plan.edition, rows, item)
 
     def _ensure(self, item: StoredRelation, rows: int, answers: Answers) -> Load | None:
-        """Load a table unless it is there and right. Raises `EngineError` if it cannot be."""
+        """Load a table unless it is there and right, or cannot be kept. Raises `EngineError` if it
+        cannot be loaded."""
+        if item.relation in self.unkept:
+            return None
         stored = self._stored(item, rows)
         expected = answers.contents(item.relation)
         checks = self.engine.capabilities.answers
         if checks and self.ask(messages.LookUp(stored)).answer == expected:
             return None
-        loaded = self.ask(messages.Load(stored))
+        try:
+            loaded = self.ask(messages.Load(stored))
+        except UnsupportedError as error:
+            if item.data is None:
+                raise
+            self.unkept[item.relation] = Outcome("gap", error.message)
+            return None
         right = not checks or self.ask(messages.LookUp(stored)).answer == expected
         if not right:
             if item.data is not None:
-                raise EngineError(
-                    f"{self.variant.name}: {stored.table} does not hold the rows of its file: there"
-                    " is a value that this engine cannot keep, as SQLite no NaN"
-                )
+                reason = f"{stored.table}, read back, does not hold the rows of its file"
+                self.unkept[item.relation] = Outcome("failed", reason)
+                return None
             raise EngineError(
                 f"{self.variant.name}: {stored.table} does not hold the rows that were loaded",
                 hint="its rows differ from the generated ones: engine or driver is at fault",
@@ -309,8 +324,10 @@ class VariantWorker:
         before = dict(self._terms)
         while not self.given_up:
             self.abandon()
+            doing = "could not be started again: "
             try:
                 self.open()
+                doing = ""
                 for item in items:
                     self._ensure(item, rows, answers)
                 self._settle(items, rows)
@@ -320,7 +337,7 @@ class VariantWorker:
             except LoadstoneError as error:
                 self._replacements += 5
                 if self._replacements > REPLACEMENTS_MAX:
-                    self.given_up = f"could not be started again: {error.message}"
+                    self.given_up = doing + error.message
                     recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
         self.abandon()
         self._terms = before

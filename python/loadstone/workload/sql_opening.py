@@ -17,7 +17,8 @@ from loadstone.plan.workload import WorkloadStatement
 from loadstone.quel.dialect import is_quel
 from loadstone.workload import script
 from loadstone.workload.opening import Opening
-from loadstone.workload.sql import Tree, is_read_as, may_be_volatile, order_of
+from loadstone.workload.quel import read_by
+from loadstone.workload.sql import Tree, is_read_as, may_be_volatile, order_of, tables_of
 
 Keys = Mapping[str, Sequence[str]]
 """The primary key of each table that has one."""
@@ -47,6 +48,19 @@ def each_tree(statement: WorkloadStatement) -> Iterator[Tree]:
         *((own.dialect, own.texts) for own in statement.own if not is_quel(own.dialect)),
     ):
         yield from script.trees(texts[0], dialect, statement.name)
+
+
+def tables_of_statement(statement: WorkloadStatement) -> frozenset[str]:
+    """The tables that any text of a statement names; those of a mix name different ones."""
+    texts = [(statement.dialect, text) for text in statement.texts]
+    texts += [(own.dialect, text) for own in statement.own for text in own.texts]
+    trees = (
+        tree
+        for dialect, text in texts
+        if not is_quel(dialect)
+        for tree in script.trees(text, dialect, statement.name)
+    )
+    return read_by(statement).union(*map(tables_of, trees))
 
 
 def opening_of_statement(statement: WorkloadStatement, keys: Keys) -> Opening | None:

@@ -117,7 +117,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """CREATE TABLE and COPY in one transaction, then indexes and CLUSTER."""
         if self.tactic("index") == "none":
             table = replace(table, indexes=(), compound=())
-        with self.instance.errors(f"cannot load {table.name}"):
+        with self.instance.errors(f"cannot load {table.name}", loads=True):
             count = fill(self.instance.connection, table, rows, self.quote)
             try:
                 organise(self.instance.connection, table, self.quote)

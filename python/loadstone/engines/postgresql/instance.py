@@ -174,9 +174,9 @@ class Instance:
             raise EngineError("postgresql is not started", hint="call start() first")
         return self._connection
 
-    def errors(self, doing: str = "") -> AbstractContextManager[None]:
-        """Turn psycopg's errors into ours, without a secret."""
-        return self._where().errors(doing)
+    def errors(self, doing: str = "", *, loads: bool = False) -> AbstractContextManager[None]:
+        """Turn psycopg's errors into ours, without a secret; `loads` as of `Address.errors`."""
+        return self._where().errors(doing, loads=loads)
 
     def execute(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement. Raises psycopg's errors."""

@@ -13,6 +13,9 @@ from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.secret import scrubbed, secrets_in
 
 CONNECT_S_DEFAULT = 10
+_UNKEPT = ("22", "54", "42701")
+"""States of errors by which the server says that it cannot keep a table's data: a value, a size,
+the name of a column."""
 
 _HINTS = (
     ("password authentication failed", "check the password: in the URL, PGPASSWORD or ~/.pgpass"),
@@ -56,14 +59,16 @@ class Address:
             return connection
 
     @contextmanager
-    def errors(self, doing: str = "") -> Iterator[None]:
-        """Turn psycopg's errors into ours. No cause is chained: it would show the secret."""
+    def errors(self, doing: str = "", *, loads: bool = False) -> Iterator[None]:
+        """Turn psycopg's errors into ours; `loads`: a value or a column of a table that PostgreSQL
+        cannot keep is a gap. No cause is chained: it would show the secret."""
         try:
             yield
         except psycopg.Error as error:
             text = scrubbed("; ".join(str(error).strip().splitlines()), self.secrets)
             message = f"postgresql: {doing}: {text}" if doing else f"postgresql: {text}"
-            if isinstance(error, psycopg.errors.FeatureNotSupported):
+            unkept = loads and (error.sqlstate or "").startswith(_UNKEPT)
+            if unkept or isinstance(error, psycopg.errors.FeatureNotSupported):
                 raise UnsupportedError(message) from None
             hint = next((hint for sign, hint in _HINTS if sign in text), "")
             raise EngineError(message, hint=hint) from None

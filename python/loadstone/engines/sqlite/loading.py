@@ -31,8 +31,7 @@ def fill(
             db.execute(f"CREATE TABLE {into} AS SELECT * FROM {name}")  # noqa: S608
         insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608
         for batch in rows:
-            types = (attribute.type for attribute in table.attributes)
-            db.executemany(insert, kept_rows(batch.columns, types))
+            db.executemany(insert, kept_rows(batch.columns, table))
         if ordered:
             key = ", ".join(map(quoted, _key(table)))
             db.execute(f"INSERT INTO {name} SELECT * FROM {into} ORDER BY {key}")  # noqa: S608

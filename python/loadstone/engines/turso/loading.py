@@ -47,7 +47,7 @@ def fill(session: Session, table: Table, rows: "pa.RecordBatchReader", *, indexe
 def _insert(session: Session, into: str, table: Table, batch: "pa.RecordBatch") -> None:
     """Many rows at a time, and the last few one by one."""
     width = len(table.attributes)
-    rows = list(kept_rows(batch.columns, (each.type for each in table.attributes)))
+    rows = list(kept_rows(batch.columns, table))
     many = max(1, VALUES_MAX // width)
     whole = len(rows) - len(rows) % many
     one = f"({','.join('?' * width)})"
