@@ -96,14 +96,34 @@ def opening_of(tree: Tree, keys: Keys) -> Opening | None:
 
 def _inner_reasons(tree: exp.Query, keys: Keys) -> Iterator[tuple[str, str]]:
     """(reason, advice) of what is open in the queries within it: then nothing of the whole is
-    known. Whether EXISTS finds a row does not depend on which."""
+    known. Whether EXISTS finds a row does not depend on which, nor does how many there are."""
     for select in tree.find_all(exp.Select, exp.SetOperation):
         if select is tree or isinstance(select.parent, exp.Exists):
             continue
-        if cut := _cut(select, keys):
+        if (cut := _cut(select, keys)) and not _is_counted(select, tree):
             yield cut.reasons[0], cut.advice[0]
         if isinstance(select, exp.Select):
             yield from ((reason, advice) for _, reason, advice, _ in _open_values(select, keys))
+
+
+def _is_counted(query: exp.Query, tree: exp.Query) -> bool:
+    """Whether nothing is asked of the rows of a query within but how many there are."""
+    uses: list[exp.Expr | None] = [query.parent]
+    if isinstance(query.parent, exp.CTE):
+        name = query.parent.alias.lower()
+        uses = [one for one in tree.find_all(exp.Table) if one.name.lower() == name]
+    return bool(uses) and all(use is not None and _counts(use) for use in uses)
+
+
+def _counts(use: exp.Expr) -> bool:
+    select = use.parent.parent if isinstance(use.parent, exp.From) else None
+    if not isinstance(select, exp.Select) or not isinstance(use, exp.Subquery | exp.Table):
+        return False
+    asked = {name for name, value in select.args.items() if value and name not in ("kind", "hint")}
+    return asked <= {"expressions", "from_", "with_", "order", "limit"} and all(
+        isinstance(item.unalias(), exp.Count) and isinstance(item.unalias().this, exp.Star)
+        for item in select.selects
+    )
 
 
 def _cut(query: exp.Query, keys: Keys) -> Opening | None:

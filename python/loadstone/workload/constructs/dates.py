@@ -28,30 +28,41 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
     "sqlite": {
         **{field: _STRFTIME.format(letter) for field, letter in _SQLITE.items()},
         "quarter": "((CAST(STRFTIME('%m', {0}) AS INTEGER) + 2) / 3)",
-        "second": "CAST(STRFTIME('%f', {0}) AS REAL)",
-        "epoch": "UNIXEPOCH({0}, 'subsec')",
+        # SQLite's own functions cut off what is less than a millisecond.
+        "second": "CAST(SUBSTR({0}, 18) AS REAL)",
+        "milliseconds": "(CAST(SUBSTR({0}, 18) AS REAL) * 1000)",
+        "epoch": "(UNIXEPOCH(SUBSTR({0}, 1, 19)) + CAST('0' || SUBSTR({0}, 20) AS REAL))",
     },
-    "duckdb": {"second": "(EXTRACT(microsecond FROM {0}) / 1000000.0)"},
+    "duckdb": {
+        "second": "(EXTRACT(microsecond FROM {0}) / 1000000.0)",
+        "milliseconds": "(EXTRACT(microsecond FROM {0}) / 1000.0)",
+    },
     "postgres": {},
     "mysql": {
         "dow": "(DAYOFWEEK({0}) - 1)", "isodow": "(WEEKDAY({0}) + 1)", "doy": "DAYOFYEAR({0})",
         "week": "WEEK({0}, 3)",
         "second": "(SECOND({0}) + MICROSECOND({0}) / 1000000e0)",
+        "milliseconds": "(SECOND({0}) * 1000 + MICROSECOND({0}) / 1000e0)",
         "epoch": "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {0}) / 1000000e0)",
     },
     "clickhouse": {
         "dow": "(toDayOfWeek({0}) % 7)", "isodow": "toDayOfWeek({0})", "doy": "toDayOfYear({0})",
         "week": "toISOWeek({0})", "isoyear": "toISOYear({0})",
         "second": f"(positiveModulo({_MICROSECONDS}, 60000000) / 1000000)",
+        "milliseconds": f"(positiveModulo({_MICROSECONDS}, 60000000) / 1000)",
         "epoch": f"({_MICROSECONDS} / 1000000)",
     },
     "spark": {
         "dow": "(DAYOFWEEK({0}) - 1)", "isodow": "(WEEKDAY({0}) + 1)", "doy": "DAYOFYEAR({0})",
         "week": "WEEKOFYEAR({0})", "epoch": "(UNIX_MICROS(CAST({0} AS TIMESTAMP)) / 1000000)",
+        "milliseconds": "(EXTRACT(second FROM {0}) * 1000)",
     },
 }  # fmt: skip
 """By dialect, the fields that it does not have as PostgreSQL has them."""
-_NAMES = {"dayofweek": "dow", "dayofyear": "doy", "weekday": "isodow", "dayofweekiso": "isodow"}
+_NAMES = {
+    "dayofweek": "dow", "dayofyear": "doy", "weekday": "isodow", "dayofweekiso": "isodow",
+    "millisecond": "milliseconds", "ms": "milliseconds", "msec": "milliseconds",
+}  # fmt: skip
 _ALIKE = frozenset({"year", "quarter", "month", "day", "hour", "minute"})
 _KNOWN = frozenset({*_FIELDS["sqlite"]})
 
@@ -66,7 +77,7 @@ def _fields(node: exp.Expr, dialect: str) -> str:
     field = _field(node)
     if field in _ALIKE:
         return "none" if dialect == "sqlite" else "the field"
-    if field == "second" and dialect in ("duckdb", "mysql", "clickhouse"):
+    if field in ("second", "milliseconds") and dialect in ("duckdb", "mysql", "clickhouse"):
         return "whole seconds"
     if field == "epoch" and dialect == "clickhouse":
         return "whole seconds"
@@ -81,6 +92,11 @@ def _write_field(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
     if meaning == "whole seconds":
         text = f"FLOOR({text})"
     return written(text, node, target, node.expression)
+
+
+def _is_between(node: exp.Expr) -> bool:
+    kinds = {kind(node.this), kind(node.expression)}
+    return TIMESTAMP in kinds and kinds <= {DATE, TIMESTAMP}
 
 
 _WEEKDAY = {"duckdb": "0 is Sunday", "mysql": "1 is Sunday", "spark": "1 is Sunday"}
@@ -113,6 +129,7 @@ def _shift(sign: str) -> Mapping[str, Mapping[str, str]]:
 
 
 _DAYS = dict.fromkeys(("postgres", "duckdb", "clickhouse"), "days")
+_INTERVAL = dict.fromkeys(("postgres", "duckdb"), "an interval")
 
 
 _BEGINS = {
@@ -197,7 +214,8 @@ DATES = (
     Construct(
         "a field of a date", (exp.Extract,), _fields, _write_field,
         tuple(f"EXTRACT({field} FROM day)" for field in ("dow", "isodow", "week", "doy", "year"))
-        + tuple(f"EXTRACT({field} FROM moment)" for field in ("second", "epoch", "hour")),
+        + tuple(f"EXTRACT({field} FROM moment)"
+                for field in ("second", "milliseconds", "epoch", "hour")),
     ),
     Construct(
         "the day of a week", (exp.DayOfWeek,),
@@ -226,6 +244,13 @@ DATES = (
             "clickhouse": "dateDiff('day', {1}, {0})",
         }}, both)),
         ("day - DATE '2024-01-01'",),
+    ),
+    Construct(
+        "the time between two timestamps", (exp.Sub,),
+        of_dialects(_INTERVAL | {"sqlite": "of texts", "mysql": "of numbers",
+                                 "clickhouse": "seconds", "spark": "of Spark"}, _is_between),
+        _only("", "a timestamp less another", formed({}, both)),
+        ("EXTRACT(epoch FROM moment - TIMESTAMP '2024-01-01 00:00:00')",),
     ),
     Construct(
         "days added to a date", (exp.Add,),

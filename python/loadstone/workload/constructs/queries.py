@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from loadstone.workload.constructs.construct import Construct, operand
+from loadstone.workload.constructs.construct import Construct, gap, operand
 
 
 def _precedence(node: exp.Expr, dialect: str) -> str:
@@ -56,7 +56,45 @@ def _has_nulls_first(dialect: str, *, descends: bool) -> bool:
     return dialect == "postgres" and descends
 
 
+def _distinct_on(node: exp.Expr, dialect: str) -> str:
+    """Of a query with an order: sqlglot writes a window, and no order behind it, for dialects that
+    have no DISTINCT ON."""
+    distinct = node.args.get("distinct")
+    if distinct is None or distinct.args.get("on") is None or node.args.get("order") is None:
+        return ""
+    return "none" if dialect in ("sqlite", "mysql", "spark") else "a clause"
+
+
+def _write_distinct_on(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
+    """One row is left of each group, so the keys of the groups are the order of all. It is written
+    around the query, and the LIMIT with it."""
+    assert isinstance(node, exp.Select)  # noqa: S101 - the construct's nodes
+    if meaning == "none" or node.is_star:
+        raise gap("DISTINCT ON", target)
+    on, kept = node.args["distinct"].args["on"], node.copy()
+    order, items = kept.args["order"].expressions, [one.unalias() for one in node.selects]
+    for one in order:  # a number names no column in a window
+        if isinstance(one.this, exp.Literal) and one.this.name.isdigit():
+            one.set("this", items[int(one.this.name) - 1].copy())
+    keys = [one.copy() for one in order[: len(on.expressions) or 1]]
+    for key in keys:
+        if key.this not in items:
+            raise gap("DISTINCT ON", target)
+        name = node.selects[items.index(key.this)].alias_or_name
+        key.set("this", exp.column(name, quoted=True))
+    around = exp.select("*")
+    for part in ("limit", "offset"):
+        around.set(part, kept.args.get(part))
+        kept.set(part, None)
+    around.set("order", exp.Order(expressions=keys))
+    return around.from_(kept.subquery("kept"))
+
+
 QUERIES = (
+    Construct(
+        "DISTINCT ON", (exp.Select,), _distinct_on, _write_distinct_on,
+        ("SELECT DISTINCT ON (i) i FROM t", "SELECT DISTINCT ON (n) n FROM t"),
+    ),
     Construct(NULL_ORDER, (exp.Ordered,), _null_order, lambda *_: None,
               ("SELECT i FROM t", "SELECT DISTINCT n FROM t")),
     Construct(

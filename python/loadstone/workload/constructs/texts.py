@@ -121,6 +121,8 @@ def _part(node: exp.Expr, dialect: str) -> str:
 def _write_part(node: exp.Expr, meaning: str, target: str) -> exp.Expr | None:
     if meaning not in (_COUNTED["postgres"], _COUNTED["sqlite"], _COUNTED["mysql"]):
         raise gap("a part of a text that may begin outside it", target)
+    if node.args["start"].is_string:
+        raise gap("a part of a text by a pattern", target)
     text, start = operand(node.this, target), operand(node.args["start"], target)
     size = f"{'CHAR_LENGTH' if target in ('mysql', 'clickhouse') else 'LENGTH'}({text})"
     if meaning == _COUNTED["mysql"]:
