@@ -336,5 +336,10 @@ def test_an_engine_without_dates_calls_neither_a_date_nor_its_text_wrong(order: 
     agreed = settled(*(votes[place] for place in order))
     assert agreed.bases["s"].basis == AGREED
     assert not any(agreed.odd("s", name) for name in ("sqlite", "a", "b"))
+    # Its text is of either type.
+    assert not any(agreed.label("s", name) for name in ("sqlite", "a", "b"))
+    assert not any(settled(undated, votes[1]).label("s", name) for name in ("sqlite", "a"))
+    moment = settled(undated, vote("c", [(dt.datetime(2024, 1, 31),)]), votes[2])
+    assert [name for name in ("sqlite", "b", "c") if moment.label("s", name)] == ["c"]
     # Without it they differ.
     assert settled(*votes[1:]).bases["s"].basis == DIVIDED

@@ -184,3 +184,13 @@ def test_sqlite_keeps_a_long_decimal_as_it_is_or_refuses_it() -> None:
     short = pa.array([Decimal("0.10"), Decimal("123456789012.345")], pa.decimal128(18, 3))
     brief = Table("t", (Attribute("v", "decimal(18,3)"),))
     assert list(kept_rows([short], brief)) == [(0.1,), (123456789012.345,)]
+
+
+@pytest.mark.parametrize("values", [pa.array(["a", "b\0c"]), pa.array([b"a", b"b\0c"])])
+def test_a_text_with_a_nul_is_refused_with_its_place(tmp_path: Path, values: Any) -> None:
+    """PostgreSQL has no such text: the run would fail there."""
+    parquet.write_table(pa.table({"v": values}), tmp_path / "t.parquet")
+    with pytest.raises(InputError) as caught:
+        data.described("t", str(tmp_path), ["t.parquet"], {"v": "text"})
+    for fact in ("t.parquet", "row 2", "column v", "NUL"):
+        assert fact in caught.value.message

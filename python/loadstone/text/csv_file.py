@@ -136,7 +136,9 @@ class _Rows:
         (*before, line) = self._held
         place = self._place("".join(before) + line[: found.start()], len(self._held) - 1)
         if found[0] == "\0":
-            raise InputError(f"{place}: a NUL byte", hint="no engine's text has one: remove it")
+            raise InputError(
+                f"{place}: a NUL byte", hint="not every engine's text can hold one: remove it"
+            )
         raise InputError(
             f"{place}: the byte {ord(found[0]) - 0xDC00:#04x} is no UTF-8",
             hint="write the file again in UTF-8 (iconv -f LATIN1 -t UTF-8, if it is Latin-1)",
@@ -151,7 +153,10 @@ class _Rows:
                 f" {ROW_LETTERS_MAX:,} letters",
                 hint=_QUOTING,
             )
-        raise InputError(f"{self._place(text)}: a row of more than {ROW_LETTERS_MAX:,} letters")
+        raise InputError(
+            f"{self._place(text)}: a row of more than {ROW_LETTERS_MAX:,} letters",
+            hint="leave out columns that no statement reads, or shorten their values",
+        )
 
     def _refuse(self, error: csv.Error) -> NoReturn:
         text = "".join(self._held)

@@ -104,6 +104,8 @@ def converted(column: Any, kind: str) -> Any:
         found = _of_values(column, kind)
     if kind in _YEARS:
         _check_years(found, kind)
+    if kind == "text":
+        _check_nul(found)
     return found
 
 
@@ -210,6 +212,11 @@ def _times(texts: Any) -> Any:
 def has_offset(texts: Any) -> Any:
     """Which of these times have an offset from UTC."""
     return pc.match_substring_regex(texts, _OFFSET, ignore_case=True)
+
+
+def _check_nul(texts: Any) -> None:
+    if (place := pc.index(pc.match_substring(texts, "\0"), value=True).as_py()) >= 0:
+        raise MisfitError(place, "a NUL byte, which not every engine's text can hold")
 
 
 def _check_years(column: Any, kind: str) -> None:

@@ -181,11 +181,14 @@ def _day(value: str) -> str:
 
 
 def types(rows: Sequence[Row]) -> tuple[frozenset[str], ...]:
-    """The types of dates and timestamps in each column of an answer."""
+    """Which of text, date and timestamp each column of an answer has; a text of an engine without
+    dates that is written like one is both."""
     found: list[set[str]] = []
     for row in rows:
         found += [set() for _ in range(len(row) - len(found))]
         for place, value in enumerate(map(plain, row)):
+            if isinstance(value, str) and not isinstance(value, Moment | Blob):
+                found[place].add("text")
             if _is_moment(value) and is_like_date(value):
                 found[place].add("date" if len(value) == len("2024-01-31") else "timestamp")
     return tuple(map(frozenset, found))

@@ -312,7 +312,7 @@ def _check_names(names: Sequence[str], where: str) -> None:
     for name, numbers in by_name.items():
         if len(numbers) > 1:
             raise InputError(
-                f"{where}: columns {listing([str(each) for each in numbers])} are all called"
+                f"{where}: columns {listing([str(each) for each in numbers])} have one name:"
                 f" {name[:60]!r}",
                 hint="name each otherwise: engines do not tell capitals from small letters",
             )

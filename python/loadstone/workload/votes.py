@@ -83,23 +83,30 @@ class Group:
     def other_types(self) -> Iterator[tuple[str, str]]:
         """(variant, words) of the answers whose values agree with those of most engines, in another
         type."""
-        engines: dict[Types, dict[str, None]] = {}
-        for vote in self.votes:
-            if vote.variant in self.types:
-                engines.setdefault(self.types[vote.variant], {})[vote.engine] = None
-        if len(engines) < 2:
+        engines = {
+            own: {
+                v.engine: None for v in self.votes if _differs(self.types.get(v.variant), own) < 0
+            }
+            for own in self.types.values()
+        }
+        if not engines:
             return
         usual = max(engines, key=lambda one: len(engines[one]))
         for vote in self.votes:
-            pairs = zip(self.types.get(vote.variant, usual), usual, strict=False)
-            other = next((n for n, (own, most) in enumerate(pairs) if own != most), None)
-            if other is not None:
-                own, most = (
-                    " and ".join(sorted(one[other])) or "NULL"
-                    for one in (self.types[vote.variant], usual)
-                )
+            own = self.types.get(vote.variant, usual)
+            if (place := _differs(own, usual)) >= 0:
+                mine, most = (" and ".join(sorted(one[place])) for one in (own, usual))
                 who = listing(engines[usual])
-                yield vote.variant, f"column {other + 1} is {own}, in the answer of {who} {most}"
+                yield vote.variant, f"column {place + 1} is {mine}, in the answer of {who} {most}"
+
+
+def _differs(a: Types | None, b: Types) -> int:
+    """The first column that has values of one type in one answer, of another in the other; -1: there
+    is none. An answer whose types nobody looked at differs in its first."""
+    if a is None:
+        return 0
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((place for place, (x, y) in pairs if x and y and x.isdisjoint(y)), -1)
 
 
 def grouped_votes(votes: Sequence[Vote], digits: int, order: Sequence[int]) -> list[Group]:
