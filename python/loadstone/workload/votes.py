@@ -101,8 +101,8 @@ class Group:
 
 
 def _differs(a: Types | None, b: Types) -> int:
-    """The first column that has values of one type in one answer, of another in the other; -1: there
-    is none. An answer whose types nobody looked at differs in its first."""
+    """The first column that has values of one type in one answer, of another in the other; without
+    such a column -1. An answer whose types nobody looked at differs in its first."""
     if a is None:
         return 0
     pairs = enumerate(zip(a, b, strict=False))
