@@ -2,7 +2,8 @@
 and the reader. A record is untrusted input, so an undeclared value is refused.
 
 To add a column: a `Column` at the end of its table in `schema.py`, a field at the end of its class
-in `model.py`, and its line in `docs/record.md`.
+in `model.py`, and its line in `docs/record.md`; until release 1.0 `python tests/data/rewrite.py`
+gives it to the stored records of the tests.
 """
 
 import math
