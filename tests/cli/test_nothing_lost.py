@@ -235,7 +235,7 @@ def empty(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (newer, "has schema 99; this Loadstone reads up to"),
+        (newer, "has schema 99; this Loadstone reads 1"),
         (truncated, "malformed"),
         (empty, "is empty"),
     ],

@@ -89,7 +89,7 @@ def block(times):
     named = expected.named(operation, 0)
     reported = Named(named.queries, named.checksum)
     variations = tuple(
-        Variation(number, APPEND, OFF, *expected.of(operation, 0), reported)
+        Variation(number, APPEND, OFF, *expected.of(operation, 0), named=reported)
         for number in range(times)
     )
     return Block("wisconsin", "1993", ROWS, "heap", "update", "warm", variations, 0, 0, 0)
