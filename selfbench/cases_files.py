@@ -1,6 +1,6 @@
 """The files of `cases.py`: CSV and Parquet as they come, each with its right outcome."""
 
-import datetime
+import datetime as dt
 import decimal
 import sqlite3
 from collections.abc import Callable
@@ -77,7 +77,7 @@ def _truncated(path: Path) -> None:
     path.write_bytes(data[: len(data) // 2])
 
 
-AT = datetime.datetime(2024, 3, 10, 12, 0, 0)
+AT = dt.datetime(2024, 3, 10, 12, 0, 0)
 _PARQUET: tuple[tuple[str, Writer, Outcome], ...] = (
     ("seconds.parquet", _parquet([AT], pa.timestamp("s")), GOOD),
     ("nanoseconds.parquet", _parquet([AT], pa.timestamp("ns")), GOOD),
@@ -100,7 +100,7 @@ FILES_45 = tuple((name, writer, *outcome) for name, writer, outcome in _PARQUET)
 
 
 def int96(path: Path) -> None:
-    day = datetime.datetime
+    day = dt.datetime
     dates = [day(1000, 1, 1), day(2001, 2, 3, 4, 5, 6), day(3000, 1, 1), day(9999, 12, 31)]
     table = pa.table({"id": [1, 2, 3, 4], "valid_to": pa.array(dates, pa.timestamp("us"))})
     pq.write_table(table, path, use_deprecated_int96_timestamps=True, store_schema=False)
