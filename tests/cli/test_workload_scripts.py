@@ -1,6 +1,7 @@
 """Scripts of several statements, and mixes: run one by one and by concurrent users, and checked."""
 
 import json
+import re
 
 import pytest
 from desk import Desk
@@ -164,6 +165,8 @@ def test_a_lost_change_is_seen_in_what_users_leave(desk: Desk) -> None:
     assert {point.status for point in points} == {"failed"}
     closed = [point for point in points if point.model == "closed"]
     assert all("wrong state after the loop" in point.reason for point in closed)
+    # Of several loops the numbers are one range each.
+    assert all(re.search(r"returned \(-?\d+\), and now \(-?\d+\)", one.reason) for one in closed)
     assert not any(point.completed for point in points)
 
 

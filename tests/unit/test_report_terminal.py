@@ -12,6 +12,7 @@ from rich.console import Console
 from loadstone.analysis.pace import Pace
 from loadstone.record.model import Run
 from loadstone.report.terminal import print_summary
+from loadstone.report.terminal_figures import FiguresTable
 from loadstone.report.terminal_progress import Progress
 
 RUN = replace(make_run(ALL), users=())
@@ -43,6 +44,16 @@ def test_one_line_for_each_finished_operation() -> None:
     for name in ("sqlite", "duckdb", "postgresql", "null"):
         assert name in first
     assert not any("\x1b" in line for line in lines)
+
+
+def test_a_narrow_table_has_its_title_in_one_line() -> None:
+    title = "Ratio to the fastest, median of each group: 2 rows, warm"
+    table = FiguresTable(title=title, box=None)
+    table.add_column("")
+    table.add_row("gap")
+    screen = console(terminal=False)
+    screen.print(table)
+    assert screen.file.getvalue().splitlines()[0].strip() == title
 
 
 def failing(reason: str) -> Run:

@@ -5,6 +5,7 @@ from copy import copy
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column, Table
+from rich.text import Text
 
 
 class FiguresTable(Table):
@@ -14,6 +15,9 @@ class FiguresTable(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         first, *rest = self.columns
         block = copy(self)
+        if isinstance(self.title, str):  # over the screen's width, however narrow the table is
+            yield Text(self.title, self.title_style or "")
+            block.title = None
         while True:
             count = 1
             while count < len(rest) and self._fits([first, *rest[: count + 1]], console, options):
@@ -23,7 +27,6 @@ class FiguresTable(Table):
             rest = rest[count:]
             if not rest:
                 return
-            block.title = None
 
     def _fits(self, columns: list[Column], console: Console, options: ConsoleOptions) -> bool:
         tried = copy(self)

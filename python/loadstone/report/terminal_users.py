@@ -18,6 +18,8 @@ LEFT_OUT = ("status", "requests/s", "p90", "p99.9", "max")
 VARIANT_CHARACTERS = 12
 """Of a variant's name in one line at least, if it has them: an engine's name is not broken."""
 NOTES_MAX = 4
+REASON_CHARACTERS = 240
+"""Of a loop: what other programs took, and behind it the engine's words of a failed request."""
 STYLES = {"failed": "red", "disturbed": "dim", "invalid": "dim", "gap": "dim"}
 
 
@@ -47,7 +49,7 @@ def _notes(table: UsersTable) -> Iterable[Text]:
         reported.setdefault(kind_of(_reason(note)), []).append(note)
     for notes in list(reported.values())[:NOTES_MAX]:
         words = f"{plural(len(notes), 'loop')} {together([_reason(note) for note in notes])}"
-        yield Text(one_line(notes[0] if len(notes) == 1 else words, 160), style="dim")
+        yield Text(one_line(notes[0] if len(notes) == 1 else words, REASON_CHARACTERS), style="dim")
     if len(reported) > NOTES_MAX:
         yield Text(f"… and {len(reported) - NOTES_MAX} more, in the report", style="dim")
 

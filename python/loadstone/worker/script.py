@@ -10,6 +10,7 @@ loop would be false if an engine lost or doubled a change that no such query see
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 from loadstone.engines.base import Engine
@@ -18,6 +19,7 @@ from loadstone.protocol.parts import SqlText
 from loadstone.quel.statement import Statement
 from loadstone.text.numbers import plural
 from loadstone.workload.answers import checksum_of
+from loadstone.workload.comparison import first_rows
 
 Row = tuple[Any, ...]
 
@@ -64,8 +66,8 @@ class Invariants:
             if now - was != completed:
                 grown = plural(completed, "script")
                 return (
-                    f"wrong state after the loop: {grown} were completed, and {text} went from"
-                    f" {was:,} to {now:,}"
+                    f"wrong state after the loop: {grown} were completed, and {text} was"
+                    f" {was:,}, now {now:,}"
                 )
         return ""
 
@@ -79,10 +81,10 @@ class Invariants:
 
 def _shown(answer: tuple[Any, Sequence[Row]]) -> str:
     _, rows = answer
-    return str(rows[0])[:200] if len(rows) == 1 else plural(len(rows), "row")
+    return first_rows(rows)[0] if len(rows) == 1 else plural(len(rows), "row")
 
 
-def _number(answer: tuple[Any, Sequence[Row]]) -> int | None:
+def _number(answer: tuple[Any, Sequence[Row]]) -> Decimal | None:
     _, rows = answer
-    alone = len(rows) == 1 and len(rows[0]) == 1
-    return int(rows[0][0]) if alone and rows[0][0] is not None else None
+    value = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
+    return Decimal(value) if isinstance(value, int | float | Decimal) else None
