@@ -52,4 +52,9 @@ def test_what_an_engine_cannot_keep_is_a_gap_of_what_reads_it(
     assert all(fact in reason for fact in rest), reason
     assert {status for status, _ in results.values()} == {"ok"}, results
     assert rest[-1] in ran.stdout, ran.stdout
+    reported = desk.run(
+        "report", str(desk.record), "--format", "md", "--out", str(desk.folder / "x.md")
+    )
+    assert reported.returncode == 0, reported.stderr
+    assert rest[-1] in (desk.folder / "x.md").read_text("utf-8")
     assert ran.returncode == Exit.OK

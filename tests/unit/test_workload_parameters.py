@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import InputError
+from loadstone.workload import sql
 from loadstone.workload.parameters import Parameter, random_bits, with_values
 
 
@@ -120,3 +121,17 @@ def test_an_impossible_distribution_is_refused(stated: dict, words: str) -> None
 def test_a_parameter_that_the_text_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match="has no :y"):
         texts("SELECT ':y'", y=Parameter(sequence=(1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "named"),
+    [("SELECT $1", "postgres", "$1"), ("SELECT @x", "postgres", "@x"), ("SELECT :b", "", ":b"),
+     ("SELECT :b", "duckdb", "line 1"), ("SELECT %s", "", "line 1")],
+)  # fmt: skip
+def test_what_stands_for_a_value_is_named_as_it_is_written(
+    text: str, dialect: str, named: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        sql.parsed(text, dialect, "it")
+    assert named in caught.value.message
+    assert "sqlglot" not in caught.value.message

@@ -106,7 +106,7 @@ def _state_of(point: UsersPoint, plan: Plan) -> str:
     if not changing:
         return ""
     checked = changing[0].same or changing[0].grows
-    return f", and the state that they left {'was' if checked else 'was not'}"
+    return f"; the state that they left was {'checked' if checked else 'not checked'}"
 
 
 def _loop(point: UsersPoint) -> str:

@@ -116,6 +116,7 @@ def _chapter(whole: Summary, found: Learned) -> Iterable[str]:
     else:
         yield from _body(whole, found)
     yield from _reasons(whole, "failed", "Failed:")
+    yield from _reasons(whole, "gap", "Gaps that no plan names:")
     yield from _reasons(
         whole, "disturbed", "Disturbed: on an idle machine the figure lies within its interval:"
     )
@@ -324,7 +325,7 @@ def _growth(whole: Summary) -> Iterable[str]:
 
 
 def _reasons(whole: Summary, status: str, heading: str) -> Iterable[str]:
-    bad = [f for f in whole.figures.values() if f.status == status]
+    bad = [f for f in whole.figures.values() if f.status == status and not f.cell.gap]
     if bad:
         yield from ("", heading, "")
         scale = whole.words.scale

@@ -292,7 +292,7 @@ def _check_names(names: Sequence[str], where: str) -> None:
     if not 0 < len(names) <= COLUMNS_MAX:
         raise InputError(
             f"{where}: it has {len(names):,} columns, and a table has one to {COLUMNS_MAX:,}",
-            hint="leave out those that no statement reads" if names else "",
+            hint="leave out those that no statement reads" if names else "give it some",
         )
     by_name: dict[str, list[int]] = {}
     for number, name in enumerate(names, 1):

@@ -111,7 +111,10 @@ def identity(name: str, path: Path) -> DataFile:
     """What a plan keeps of it."""
     try:
         if not path.is_file() and path.exists():  # a device or a pipe may have no end
-            raise InputError(f"{path} is no file of data that can be read: it is not a file")
+            raise InputError(
+                f"{path} is no file of data that can be read: it is not a file",
+                hint="name its files one by one: --data FILE, or file = [FILE, …] in workload.toml",
+            )
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return DataFile(name, path.stat().st_size, digest)

@@ -156,7 +156,7 @@ def _tables_of(files: Sequence[str]) -> dict[str, str]:
     by_name: dict[str, str] = {}
     for file in files:
         name = re.sub(r"[^a-z0-9_]", "_", Path(file).stem.lower())
-        _check_name(name, _TABLE, f"the table of --data {file}")
+        _check_name(name, _TABLE, f"the table of --data {file}", "name the file otherwise: ")
         if name in by_name:
             raise InputError(
                 f"--data {by_name[name]} and --data {file} are both the table {name}",
@@ -217,11 +217,12 @@ def _stated(found: dict[str, Any], file: Path) -> WorkloadToml:
     return stated
 
 
-def _check_name(name: str, pattern: re.Pattern[str], what: str) -> None:
+def _check_name(name: str, pattern: re.Pattern[str], what: str, way: str = "") -> None:
     if not pattern.fullmatch(name):
         raise InputError(
             f"{what}: {name[:60]!r} is no name",
-            hint="up to 60 small letters, digits and _ (of a statement also -), a letter first",
+            hint=way
+            + "up to 60 small letters, digits and _ (of a statement also -), a letter first",
         )
 
 

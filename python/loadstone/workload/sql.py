@@ -86,8 +86,10 @@ def parsed(text: str, dialect: str, where: str) -> Tree:
             hint="write SELECT, INSERT, UPDATE or DELETE; its data are loaded for it",
         )
     if (mark := tree.find(exp.Placeholder, exp.Parameter)) is not None:
+        shown = mark.sql()
+        shown = shown if shown in text else "$" + shown[1:]  # `$1` of PostgreSQL comes as `@1`
         raise InputError(
-            f"{where} uses {mark.sql()[:60]}, which is no parameter of it",
+            f"{where} uses {shown[:60]}, which is no parameter of it",
             hint=_hint(where, _PARAMETER),
         )
     inner = (one for one in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into))
@@ -204,6 +206,8 @@ def complaint(error: SqlglotError) -> str:
     for one in getattr(error, "errors", ()):
         place = f"line {one.get('line')}, column {one.get('col')}"
         what = str(one.get("description")).partition(" but got <")[0]
+        if what.startswith("Required keyword"):  # in the words of sqlglot's own classes
+            what = "something is missing"
         return f"{what}, at {one.get('highlight')!r} ({place})"
     return str(error).splitlines()[0][:200]
 
