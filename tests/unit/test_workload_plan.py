@@ -58,6 +58,20 @@ def test_types_are_named_beside_a_query() -> None:
     assert planned(ALONE).edition != plan.edition
 
 
+@pytest.mark.parametrize(
+    ("types", "facts"),
+    [
+        (("credit=",), ("'credit='",)), (("credit",), ("'credit'",)),
+        (("credit=text", "credit=float8"), ("customer.credit", "text", "float8")),
+        (("credit=decimal(40,2)",), ("decimal(40,2)",)),
+    ],
+)  # fmt: skip
+def test_a_type_that_is_none_is_refused(types: tuple, facts: tuple) -> None:
+    with pytest.raises(InputError) as caught:
+        planned({**ALONE, "types": types})
+    assert all(fact in caught.value.message for fact in facts)
+
+
 @pytest.mark.parametrize("name", ["md", "html"])
 def test_the_types_taken_are_shown(name: str) -> None:
     run = replace(PAPER, plan=planned(FOLDER))

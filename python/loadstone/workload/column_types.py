@@ -23,7 +23,7 @@ _ARROW: Mapping[str, Any] = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
 }
-TYPES = f"{', '.join(_ARROW)} and decimal(DIGITS,PLACES)"
+TYPES = f"{', '.join(_ARROW)} and decimal(DIGITS,PLACES) of up to {PRECISION_MAX} digits"
 
 _WHOLE = r"^[+-]?\d+$"
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"

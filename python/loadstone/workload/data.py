@@ -180,7 +180,7 @@ def _naming(column: str, kind: str) -> str:
     """The two ways to name a type."""
     return (
         f'name its type: types = {{ "{column}" = "{kind}" }} in workload.toml, or'
-        f" --types '{column}={kind}' beside --data"
+        f" --types '{column}={kind}' beside --data (of several: TABLE.{column})"
     )
 
 
@@ -195,6 +195,8 @@ def _check_known(
     for column in (*types, *primary_key, *(each for one in indexes for each in one)):
         if column not in known:
             raise InputError(f"the table {name} has no column {column!r}", hint=_has(columns))
+    for kind in types.values():
+        arrow_type(kind)  # raises for one that is no type
 
 
 def check_unchanged(table: DataTable, folder: str) -> None:

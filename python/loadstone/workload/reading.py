@@ -172,14 +172,17 @@ def _types_of(types: Sequence[str], tables: Sequence[str]) -> dict[str, dict[str
     for one in types:
         column, _, kind = one.rpartition("=")
         table, dot, rest = column.partition(".")
-        if dot and table in found:
-            found[table][rest] = kind
-        elif column and len(tables) == 1:
-            found[tables[0]][column] = kind
-        else:
+        if not (dot and table in found):
+            table, rest = tables[0] if len(tables) == 1 else "", column
+        if not (table and rest and kind):
             raise InputError(
-                f"--types {one!r} names no column of --data",
-                hint=f"write --types '{tables[0]}.COLUMN=TYPE'",
+                f"--types {one!r} does not name a column of --data and its type",
+                hint=f"write --types '{tables[0]}.COLUMN=TYPE'; the tables are {listing(tables)}",
+            )
+        if found[table].setdefault(rest, kind) != kind:
+            raise InputError(
+                f"--types names two types of {table}.{rest}: {found[table][rest]} and {kind}",
+                hint="leave one out",
             )
     return found
 
