@@ -55,6 +55,20 @@ def test_a_switch_that_changes_the_answer_is_told_first_and_nobody_is_called_rig
 
 
 @pytest.mark.slow
+def test_the_engine_of_the_dialect_tells_which_answer_to_a_translation_is_right(
+    desk: Desk,
+) -> None:
+    order = "duckdb?set.default_null_order=nulls_first"
+    text = "SELECT x FROM (SELECT 1 AS x UNION ALL SELECT NULL) AS t ORDER BY x DESC"
+    ran = desk.run("run", "--sql", text, "--dialect", "sqlite", "--on", "sqlite", "--on", PLAIN,
+                   "--on", order, *WARM)  # fmt: skip
+    assert ran.returncode == 11, ran.stdout
+    told = " ".join(ran.stdout.split())
+    assert "the answer changes with set.default_null_order" in told
+    assert f"the answer of {PLAIN} is that of sqlite" in told and "nobody" not in told
+
+
+@pytest.mark.slow
 def test_a_comparison_and_a_study_tell_it_and_report_no_gain(half) -> None:
     compared = half.run("ab", "./half", "--before", PLAIN, "--after", SWITCHED, "--format", "json",
                         "--temperature", "warm", "--repeat-seconds", "0.1",

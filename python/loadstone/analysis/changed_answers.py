@@ -7,8 +7,9 @@ were compared with each other (`record.model.GivenAnswer.kind`), or with an orac
 of the user's own never count. Of two records, other numbers of rows differ for certain, and so do
 other rows where both records have them all.
 
-Which of two answers was expected is known where it is stored, where an oracle gives it, or where
-two other engines agree on it. Else nobody can tell which is right.
+Which of two answers was expected is known where it is stored, where an oracle gives it, where two
+other engines agree on it, or where the engine of the text's dialect gives it and the engine got a
+translation. Else nobody can tell which is right.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from loadstone.plan.variant import (
     engine_of,
     is_aa_control,
 )
-from loadstone.plan.workload import AGREED, FIRST_ROWS, STORED
+from loadstone.plan.workload import AGREED, FIRST_ROWS, REFERENCE, STORED
 from loadstone.record.model import CellResult, GivenAnswer, Run
 from loadstone.text.numbers import listing, plural
 
@@ -31,6 +32,7 @@ UNTOLD = (
     "nobody can tell which is right: measure both beside two other engines, or look at the rows"
     " and store the right answer (loadstone bless)"
 )
+_KNOWN = frozenset({STORED, AGREED, REFERENCE})
 ONE, OTHER, NEITHER = "one", "other", "neither"
 """Of two answers: the one that is right, where it is known."""
 
@@ -76,7 +78,7 @@ def changed_between(a: Side, b: Side, operation: str, rows: int) -> ChangedAnswe
         one, other = first[variation], second[variation]
         if one.differs(other, same_run=a.run is b.run):
             expected = _expected(one, other)
-            by = _expected_by(a.run, operation) if expected else ""
+            by = _expected_by(a.run, operation, engine_of(a.variant)) if expected else ""
             return ChangedAnswer(operation, rows, variation, one.answer, other.answer, expected, by)
     return None
 
@@ -209,7 +211,7 @@ def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _Seen]:
         for answer in result.answers
         if not answer.right
     ]
-    known = any(o.operation == operation and o.basis in (STORED, AGREED) for o in run.agreements)
+    known = any(o.operation == operation and o.basis in _KNOWN for o in run.agreements)
     first_odd = min(odd, default=None)
     return {
         one.variation: _Seen(
@@ -245,14 +247,14 @@ def _expected(one: _Seen, other: _Seen) -> str:
     return ONE if one.right else OTHER if other.right else NEITHER
 
 
-def _expected_by(run: Run, operation: str) -> str:
-    """Whose answer is expected, in words: agreement is no oracle."""
+def _expected_by(run: Run, operation: str, engine: str) -> str:
+    """Whose answer is expected, in words, beside the engine's own: agreement is no oracle."""
     found = next((one for one in run.agreements if one.operation == operation), None)
     if found is None:
         return "the right one"
     if found.basis == STORED:
         return "the stored one"
-    return f"that of {listing(found.engines.split(', '))}"
+    return f"that of {listing(one for one in found.engines.split(', ') if one != engine)}"
 
 
 def _same_data(a: Side, b: Side) -> bool:
