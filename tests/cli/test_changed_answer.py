@@ -88,3 +88,45 @@ def test_a_comparison_and_a_study_tell_it_and_report_no_gain(half) -> None:
     report = json.loads(half.run("report", "s.loadstone", "--format", "json").stdout)
     (operation,) = report["study"]["operations"]
     assert all(each["alone"] is None and each["last"] is None for each in operation["switches"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "switch", "code"),
+    [
+        # Any three rows may be taken, so other ones are no other answer.
+        ("SELECT x FROM t LIMIT 3", "sqlite?set.reverse_unordered_selects=on", 5),
+        # 4 and 4.0 are one value.
+        ("SELECT sum(x) / 5 AS m FROM t", "duckdb?set.integer_division=true", 5),
+        ("SELECT x / 5 AS m, x FROM t ORDER BY x LIMIT 3", "duckdb?set.integer_division=true", 11),
+    ],
+)
+def test_two_records_tell_a_changed_value_and_nothing_that_the_query_leaves_open(
+    desk: Desk, text: str, switch: str, code: int
+) -> None:
+    (desk.folder / "t.csv").write_text("x\n1\n3\n7\n9\n", encoding="utf-8")
+    plain = switch.partition("?")[0]
+    for variant, record in ((plain, "a.loadstone"), (switch, "b.loadstone")):
+        desk.run("run", "--sql", text, "--data", "t.csv", "--on", variant, *WARM,
+                 "--record", record)  # fmt: skip
+    ran = desk.run("compare", "a.loadstone", "b.loadstone", "--variants", plain, switch)
+    assert ran.returncode == code, ran.stdout
+    assert ("the answer changes" in ran.stdout) is (code == 11)
+
+
+@pytest.mark.slow
+def test_two_records_tell_an_answer_that_differs_from_the_stored_one_in_a_later_row(
+    desk: Desk,
+) -> None:
+    folder = desk.folder / "half"
+    folder.mkdir()
+    rows = "SELECT x / 2 AS h FROM (VALUES (2), (4), (6), (8), (10), (12), (13)) AS t(x) ORDER BY x"
+    text = f"[[statement]]\nname = 'half'\ndialect = 'duckdb'\nsql = '{rows}'\n"
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    desk.run("run", "./half", "--on", PLAIN, *WARM, "--record", "first.loadstone")
+    desk.run("bless", "first.loadstone")
+    for variant, record in ((PLAIN, "a.loadstone"), (SWITCHED, "b.loadstone")):
+        desk.run("run", "./half", "--on", variant, *WARM, "--record", record)
+    ran = desk.run("compare", "a.loadstone", "b.loadstone", "--variants", PLAIN, SWITCHED)
+    assert ran.returncode == 11, ran.stdout
+    assert f"the answer of {PLAIN} is the stored one" in " ".join(ran.stdout.split())

@@ -5,16 +5,20 @@ release or the switch between them changes more than a time. It would be false i
 agreed within what is compared, or if the variants read different data: so answers count only that
 were compared with each other (`record.model.GivenAnswer.kind`), or with an oracle's, and databases
 of the user's own never count. Of two records, other numbers of rows differ for certain, and so do
-other rows where both records have them all.
+other values where both records have all rows; what a query leaves open does not. What one record
+expects is known of the other's answer, too, where it is one of those.
 
 Which of two answers was expected is known where it is stored, where an oracle gives it, where two
 other engines agree on it, or where the engine of the text's dialect gives it and the engine got a
 translation. Else nobody can tell which is right.
 """
 
+import math
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, repeat
 
 from loadstone.analysis.compare.sides import Side
 from loadstone.plan.variant import (
@@ -24,7 +28,14 @@ from loadstone.plan.variant import (
     engine_of,
     is_aa_control,
 )
-from loadstone.plan.workload import AGREED, FIRST_ROWS, REFERENCE, STORED
+from loadstone.plan.workload import (
+    AGREED,
+    FIRST_ROWS,
+    REFERENCE,
+    STORED,
+    Accepted,
+    WorkloadStatement,
+)
 from loadstone.record.model import CellResult, GivenAnswer, Run
 from loadstone.text.numbers import listing, plural
 
@@ -181,26 +192,72 @@ class _Seen:
     answer: Answer
     kind: int | None
     right: bool | None
-
-    checked: str | None = None
-    """The checksum by which an oracle's answer is compared."""
+    checksum: str = ""
+    accepted: frozenset[Accepted] = frozenset()
+    """Those that its run expects: all ways to give them."""
+    determined: frozenset[Accepted] = frozenset()
+    """Of those, what the query determines, where it leaves the rest open: no engine gave it."""
+    statement: WorkloadStatement | None = None
+    """None of a benchmark's operation: its oracle's answer is compared by the checksum."""
 
     def differs(self, other: "_Seen", *, same_run: bool) -> bool:
-        if self.checked is not None and other.checked is not None:
-            return (self.answer.tuples, self.checked) != (other.answer.tuples, other.checked)
+        if self.statement is None or other.statement is None:
+            return (self.answer.tuples, self.checksum) != (other.answer.tuples, other.checksum)
         if self.kind is None or other.kind is None:
             return False
         if same_run:
             return self.kind != other.kind
-        if self.answer.tuples != other.answer.tuples:
+        for one, beside in ((self, other), (other, self)):
+            if beside.way in one.accepted and (one.way in one.accepted or one.right is False):
+                return one.way not in one.accepted
+        return not self.agrees(other, self.statement.digits)
+
+    @property
+    def way(self) -> Accepted:
+        return self.answer.tuples, self.checksum
+
+    def agrees(self, other: "_Seen", digits: int) -> bool:
+        """Whether an answer of another run is not known to differ."""
+        if self.way == other.way:
             return True
-        whole = self.answer.tuples <= FIRST_ROWS and bool(self.answer.first_rows)
-        return whole and sorted(self.answer.first_rows) != sorted(other.answer.first_rows)
+        determined = self.determined | other.determined
+        if self.determined & other.determined and False not in (self.right, other.right):
+            return True
+        if self.answer.tuples != other.answer.tuples:
+            return any(tuples == 0 for tuples, _ in determined)
+        if self.answer.tuples > FIRST_ROWS or not self.answer.first_rows:
+            return True  # the record does not have them all
+        left = [*other.answer.first_rows]
+        for row in self.answer.first_rows:
+            found = next((one for one in left if _alike(row, one, digits)), None)
+            if found is None:
+                return False
+            left.remove(found)
+        return True
+
+
+_VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,()]+""")
+"""A value in a row for people (`workload.comparison`)."""
+
+
+def _alike(row: str, other: str, digits: int) -> bool:
+    """Whether rows for people agree, numbers with a fraction to so many digits."""
+    values, others = _VALUE.findall(row), _VALUE.findall(other)
+    return len(values) == len(others) and all(map(_near, values, others, repeat(digits)))
+
+
+def _near(value: str, other: str, digits: int) -> bool:
+    if value == other or (value.lstrip("-").isdigit() and other.lstrip("-").isdigit()):
+        return value == other
+    try:
+        return math.isclose(float(value), float(other), rel_tol=0.5 * 10.0 ** (1 - digits))
+    except ValueError:
+        return False
 
 
 def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _Seen]:
-    run, variant = side.run, side.variant
-    if run.plan.workload is None:
+    run, variant, workload = side.run, side.variant, side.run.plan.workload
+    if workload is None:
         results = (r for r in run.results if r.cell.variant == variant)
         own = [r for r in results if (r.cell.operation, r.cell.rows) == (operation, rows)]
         return _checked(own, variant)
@@ -211,13 +268,24 @@ def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _Seen]:
         for answer in result.answers
         if not answer.right
     ]
-    known = any(o.operation == operation and o.basis in _KNOWN for o in run.agreements)
+    agreed = next((one for one in run.agreements if one.operation == operation), None)
+    known = agreed is not None and agreed.basis in _KNOWN
+    accepted = dict(enumerate(agreed.answers if agreed is not None else ()))
+    ways: dict[int, set[Accepted]] = defaultdict(set)
+    for each in run.given:
+        if (each.operation, each.rows) == (operation, rows):
+            ways[each.variation].add((each.tuples, each.checksum))
+    statement = next(one for one in workload.statements if one.name == operation)
     first_odd = min(odd, default=None)
     return {
         one.variation: _Seen(
             Answer(variant, one.tuples, one.first_rows),
             one.kind,
             _held(one.variation, first_odd) if known else None,
+            one.checksum,
+            statement=statement,
+            accepted=(these := frozenset(accepted.get(one.variation, ()))),
+            determined=these - ways[one.variation],
         )
         for one in run.given
         if (one.operation, one.rows, one.variant) == (operation, rows, variant)
