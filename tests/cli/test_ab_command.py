@@ -28,7 +28,7 @@ def test_one_command_measures_and_judges(desk: Desk):
 @pytest.mark.slow
 def test_a_cell_without_a_figure_on_both_sides_does_not_pass(desk: Desk):
     done = desk.run(*SIDES, "--time-limit", "0.00001")
-    assert done.returncode == 5
+    assert done.returncode == 6
     assert "no figure: select-1%-heap on sqlite" in done.stderr
 
 
