@@ -21,9 +21,9 @@ named_tactic! {
     /// millisecond for each pipeline before its first row, unless the statement was run before.
     /// **What a crash can lose.** Nothing.
     /// **Do not combine with.** Nothing: all answers are equal. Where several operations of a
-    /// statement would fail, `vectorised` may name another of them, or none where a condition spares
-    /// the rows. `compiled` is refused on processors for which there is no code generator, and
-    /// where memory may not be executed.
+    /// statement would fail, `vectorised` may name another of them, or none where a condition
+    /// spares the rows. `compiled` is refused on processors for which there is no code generator,
+    /// and where memory may not be executed.
     /// **Source.** `vectorised`: Boncz, Zukowski and Nes 2005; Kersten et al. 2018. `closures`: the
     /// dynamic compilation of DC-INGRES (UCB/ERL M81/62, 1981, section 2.1). `interpreted`:
     /// INGRES as that report profiles it (Table 3), 4.1BSD `ovqp/interp1.c`. `compiled`: Neumann,
