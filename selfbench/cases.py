@@ -11,12 +11,14 @@ what it must not.
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cases_files import FILES_44, FILES_45, clickbench, int96, northwind
 
@@ -26,15 +28,16 @@ BUSY = (8,)
 """The exit code where other programs had so much of the machine that no figure is usable."""
 LIMIT_S = 900
 """Of a command."""
-THREE = ("--on", "sqlite", "--on", "duckdb", "--on", "postgresql")
-QUICK = ("--temperature", "warm", "--repeat", "6", "--repeat-most", "6", "--no-budget")
+THREE = "--on sqlite --on duckdb --on postgresql"
+QUICK = "--temperature warm --repeat 6 --repeat-most 6 --no-budget"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command of Loadstone. `{0}` in its words is the case's folder."""
+    """A command of Loadstone, as a shell takes it. `$DIR` is the case's folder, `$THREE` names
+    three engines."""
 
-    words: tuple[str, ...]
+    command: str
     codes: tuple[int, ...] = (0,)
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
@@ -50,8 +53,16 @@ class Case:
     steps: Sequence[Step]
 
 
-def run(*words: str, **rest: object) -> Step:
-    return Step(("run", *words, *QUICK), **rest)  # type: ignore[arg-type]
+def run(words: str, **rest: Any) -> Step:
+    """A short run."""
+    return Step(f"run {words} {QUICK}", **rest)
+
+
+def run_on_file(name: str, codes: tuple[int, ...], says: tuple[str, ...]) -> Step:
+    """A short run of a query for all rows of one file of the case."""
+    table = Path(name).stem
+    command = f"--sql 'SELECT * FROM {table}' --data $DIR/{name} --on sqlite --on duckdb"
+    return run(command, codes=codes, says=says)
 
 
 def workload(name: str) -> Writer:
@@ -80,11 +91,8 @@ CASES: dict[int, Case] = {
         {"contract.parquet": int96},
         (
             run(
-                "--sql",
-                "SELECT id, valid_to FROM contract ORDER BY id",
-                "--data",
-                "{0}/contract.parquet",
-                *THREE,
+                '--sql "SELECT id, valid_to FROM contract ORDER BY id" --data '
+                "$DIR/contract.parquet $THREE",
                 says=(r"as 3 engines agree",),
                 never=("2169",),
             ),
@@ -95,26 +103,22 @@ CASES: dict[int, Case] = {
         {"elim/workload.toml": workload("elim")},
         (
             Step(
-                ("bisect", "duckdb", "1.4.4..1.5.5", "--benchmark", "{0}/elim"),
+                "bisect duckdb 1.4.4..1.5.5 --benchmark $DIR/elim",
                 (11,),
                 (r"\b6\b", r"\b10\b"),
             ),
             run(
-                "{0}/elim",
-                "--on",
-                "duckdb@1.5.5",
-                "--on",
-                "duckdb@1.5.5?optimizer.join_elimination=off",
+                '$DIR/elim --on duckdb@1.5.5 --on "duckdb@1.5.5?optimizer.join_elimination=off"',
                 codes=(11,),
                 says=(r"\b6\b", r"\b10\b"),
             ),
-            run("{0}/elim", *THREE),
+            run("$DIR/elim $THREE"),
         ),
     ),
     7: Case(
         "LIMIT at a tie, and without ORDER BY",
         {"ties/workload.toml": workload("ties")},
-        (run("{0}/ties", *THREE, says=(r"open answer",), never=(r"not the expected answer",)),),
+        (run("$DIR/ties $THREE", says=(r"open answer",), never=(r"not the expected answer",)),),
     ),
     8: Case(
         "the same text means another thing",
@@ -125,8 +129,8 @@ CASES: dict[int, Case] = {
             "own/workload.toml": workload("likes"),
         },
         (
-            run("{0}/named", *THREE, never=(r"not the expected answer",)),
-            run("{0}/own", *THREE, codes=(0, 1), says=(r"own rules|by its own",)),
+            run("$DIR/named $THREE", never=(r"not the expected answer",)),
+            run("$DIR/own $THREE", codes=(0, 1), says=(r"own rules|by its own",)),
         ),
     ),
     9: Case(
@@ -134,16 +138,7 @@ CASES: dict[int, Case] = {
         {"widecte/workload.toml": workload("widecte")},
         (
             Step(
-                (
-                    "ab",
-                    "{0}/widecte",
-                    "--before",
-                    "duckdb@1.3.2",
-                    "--after",
-                    "duckdb@1.4.0",
-                    "--repeat-seconds",
-                    "2",
-                ),
+                "ab $DIR/widecte --before duckdb@1.3.2 --after duckdb@1.4.0 --repeat-seconds 2",
                 (1,),
                 (r"slower", r"(?i)cte"),
             ),
@@ -154,10 +149,7 @@ CASES: dict[int, Case] = {
         {"semi/workload.toml": workload("semi")},
         (
             run(
-                "{0}/semi",
-                "--on",
-                "duckdb@1.4.0",
-                *THREE,
+                "$DIR/semi --on duckdb@1.4.0 $THREE",
                 never=(r"name no difference",),
             ),
         ),
@@ -167,12 +159,7 @@ CASES: dict[int, Case] = {
         {"onclause/workload.toml": workload("onclause")},
         (
             run(
-                "{0}/onclause",
-                "--on",
-                "duckdb@1.1.0",
-                *THREE,
-                "--time-limit",
-                "30",
+                "$DIR/onclause --on duckdb@1.1.0 $THREE --time-limit 30",
                 never=(r"name no difference",),
             ),
         ),
@@ -182,15 +169,7 @@ CASES: dict[int, Case] = {
         {"affinity/workload.toml": workload("affinity")},
         (
             Step(
-                (
-                    "bisect",
-                    "sqlite",
-                    "3.40.0..3.42.0",
-                    "--benchmark",
-                    "{0}/affinity",
-                    "--repeat-seconds",
-                    "2",
-                ),
+                "bisect sqlite 3.40.0..3.42.0 --benchmark $DIR/affinity --repeat-seconds 2",
                 (1,),
                 (r"3\.41\.0", r"(?i)scan"),
             ),
@@ -199,24 +178,16 @@ CASES: dict[int, Case] = {
     18: Case(
         "a tree by recursion",
         {"tree/workload.toml": workload("tree")},
-        (run("{0}/tree", *THREE, says=(r"as 3 engines agree",)),),
+        (run("$DIR/tree $THREE", says=(r"as 3 engines agree",)),),
     ),
     19: Case(
         "with statistics it is worse, and without",
         {"front/workload.toml": workload("front")},
         (
             run(
-                "{0}/front",
-                "--on",
-                "sqlite",
-                "--on",
-                "sqlite?statistics=off",
-                "--on",
-                "sqlite?set.analysis_limit=100",
-                "--on",
-                "postgresql",
-                "--on",
-                "postgresql?statistics=off",
+                '$DIR/front --on sqlite --on "sqlite?statistics=off" --on '
+                '"sqlite?set.analysis_limit=100" --on postgresql --on '
+                '"postgresql?statistics=off"',
             ),
         ),
     ),
@@ -225,12 +196,7 @@ CASES: dict[int, Case] = {
         {"fails/workload.toml": workload("fails")},
         (
             run(
-                "{0}/fails",
-                *THREE,
-                "--users",
-                "2",
-                "--loop-seconds",
-                "1",
+                "$DIR/fails $THREE --users 2 --loop-seconds 1",
                 codes=(1,),
                 says=(r"fail",),
             ),
@@ -251,10 +217,10 @@ CASES: dict[int, Case] = {
             "three/x.sql": "\\set aid random(2, 10, 3)\n" + READ,
         },
         (
-            run("{0}/none", "--on", "sqlite", codes=(2,), says=(r":?parameter",)),
-            run("{0}/low", "--on", "sqlite", codes=(2,), says=(r"1\.001",)),
-            run("{0}/right", "--on", "sqlite"),
-            run("{0}/three", "--on", "sqlite", codes=(2,), says=(r"random",)),
+            run("$DIR/none --on sqlite", codes=(2,), says=(r":?parameter",)),
+            run("$DIR/low --on sqlite", codes=(2,), says=(r"1\.001",)),
+            run("$DIR/right --on sqlite"),
+            run("$DIR/three --on sqlite", codes=(2,), says=(r"random",)),
         ),
     ),
     41: Case(
@@ -271,17 +237,9 @@ CASES: dict[int, Case] = {
         },
         (
             run(
-                "{0}/hotcold",
-                "--on",
-                "postgresql",
-                "--on",
-                "sqlite",
-                "--users",
-                "2",
-                "--loop-seconds",
-                "1",
+                "$DIR/hotcold --on postgresql --on sqlite --users 2 --loop-seconds 1",
             ),
-            run("{0}/if", "--on", "sqlite", codes=(2,), says=(r"\\if", r"mix")),
+            run("$DIR/if --on sqlite", codes=(2,), says=(r"\\if", r"mix")),
         ),
     ),
     42: Case(
@@ -301,77 +259,36 @@ CASES: dict[int, Case] = {
             for name, text in (("workload.toml", workload("script")), ("x.sql", script))
         },
         (
-            *(run(f"{{0}}/s{number}", "--on", "postgresql") for number in (0, 2, 3, 4)),
+            *(run(f"$DIR/s{number} --on postgresql") for number in (0, 2, 3, 4)),
             # pgbench's expressions have no casts.
-            run("{0}/s1", "--on", "postgresql", codes=(2,), says=(r"x\.sql, line 1",)),
+            run("$DIR/s1 --on postgresql", codes=(2,), says=(r"x\.sql, line 1",)),
         ),
     ),
     44: Case(
         "CSV files as they come",
         {name: text for name, text, _, _ in FILES_44},
-        tuple(
-            run(
-                "--sql",
-                f"SELECT * FROM {Path(name).stem.lower()}",
-                "--data",
-                f"{{0}}/{name}",
-                "--on",
-                "sqlite",
-                "--on",
-                "duckdb",
-                codes=codes,
-                says=says,
-            )
-            for name, _, codes, says in FILES_44
-        ),
+        tuple(run_on_file(name, codes, says) for name, _, codes, says in FILES_44),
     ),
     45: Case(
         "Parquet files as they come",
         {name: write for name, write, _, _ in FILES_45},
-        tuple(
-            run(
-                "--sql",
-                f"SELECT * FROM {Path(name).stem}",
-                "--data",
-                f"{{0}}/{name}",
-                "--on",
-                "sqlite",
-                "--on",
-                "duckdb",
-                codes=codes,
-                says=says,
-            )
-            for name, _, codes, says in FILES_45
-        ),
+        tuple(run_on_file(name, codes, says) for name, _, codes, says in FILES_45),
     ),
     46: Case(
         "ClickBench's queries on a file of its shape",
         {"hits.parquet": clickbench},
         (
             run(
-                "--sql",
-                "SELECT count(*) AS n FROM hits WHERE URL LIKE '%google%'",
-                "--data",
-                "{0}/hits.parquet",
-                *THREE,
+                "--sql \"SELECT count(*) AS n FROM hits WHERE URL LIKE '%google%'\" --data "
+                "$DIR/hits.parquet $THREE",
                 codes=(2,),
                 says=(r"URL", r"types"),
             ),
             run(
-                "--sql",
-                "SELECT count(*) AS n, sum(ResolutionWidth + 1) AS w FROM hits"
-                " WHERE URL LIKE '%google%' AND SearchPhrase <> ''",
-                "--dialect",
-                "postgresql",
-                "--types",
-                "URL=text",
-                "--types",
-                "Referer=text",
-                "--types",
-                "SearchPhrase=text",
-                "--data",
-                "{0}/hits.parquet",
-                *THREE,
+                '--sql "SELECT count(*) AS n, sum(ResolutionWidth + 1) AS w FROM hits WHERE URL'
+                " LIKE '%google%' AND SearchPhrase <> ''\" --dialect postgresql --types URL=text"
+                " --types Referer=text --types SearchPhrase=text --data $DIR/hits.parquet "
+                "$THREE",
                 says=(r"as 3 engines agree",),
             ),
         ),
@@ -379,28 +296,20 @@ CASES: dict[int, Case] = {
     47: Case(
         "Join Order Benchmark: aliases that are words, texts in another order",
         {"job/workload.toml": workload("job")},
-        (run("{0}/job", *THREE, says=(r"as 3 engines agree|as postgresql",)),),
+        (run("$DIR/job $THREE", says=(r"as 3 engines agree|as postgresql",)),),
     ),
     48: Case(
         "a SQLite file with names that need quotes",
         {"north wind#1.db": northwind},
         (
-            Step(
-                (
-                    "run",
-                    "--sql",
-                    "SELECT sum([UnitPrice] * [Quantity] * (1 - [Discount])) AS r"
-                    " FROM [Order Details]",
-                    "--on",
-                    "sqlite://{0}/north%20wind%231.db",
-                    *QUICK,
-                ),
-                (0,),
+            run(
+                '--sql "SELECT sum([UnitPrice] * [Quantity] * (1 - [Discount])) AS r FROM '
+                '[Order Details]" --on sqlite://$DIR/north%20wind%231.db',
             ),
-            Step(
-                ("run", "--sql", "SELECT 1 AS x", "--on", "sqlite://{0}/north wind#1.db", *QUICK),
-                (2,),
-                (r"%23|%20",),
+            run(
+                '--sql "SELECT 1 AS x" --on "sqlite://$DIR/north wind#1.db"',
+                codes=(2,),
+                says=(r"%23|%20",),
             ),
         ),
     ),
@@ -408,7 +317,7 @@ CASES: dict[int, Case] = {
         "time zones",
         {"zone/workload.toml": workload("zone"), "zone/reading.csv": READING},
         tuple(
-            run("{0}/zone", *THREE, never=(r"not the expected answer",), environment={"TZ": zone})
+            run("$DIR/zone $THREE", never=(r"not the expected answer",), environment={"TZ": zone})
             for zone in ("Pacific/Auckland", "America/St_Johns", "UTC")
         ),
     ),
@@ -427,7 +336,8 @@ def write(folder: Path, files: Mapping[str, str | Writer]) -> None:
 
 def faults_of(step: Step, folder: Path) -> list[str]:
     """What is wrong with the outcome of a step."""
-    words = [word.replace("{0}", str(folder)) for word in step.words]
+    words = shlex.split(step.command.replace("$THREE", THREE))
+    words = [word.replace("$DIR", str(folder)) for word in words]
     environment = os.environ | {"COLUMNS": "200"} | dict(step.environment or {})
     try:
         done = subprocess.run(
@@ -464,7 +374,7 @@ def main(arguments: list[str]) -> int:
             for step in case.steps:
                 faults = faults_of(step, folder)
                 wrong += bool(faults)
-                command = " ".join(step.words[:3]).replace("{0}/", "")
+                command = step.command.replace("$DIR/", "")[:60]
                 print(f"{number:3} {'wrong' if faults else 'right'}  {case.title}: {command}",
                       flush=True)  # fmt: skip
                 for fault in faults:

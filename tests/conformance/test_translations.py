@@ -38,7 +38,7 @@ EDGES = [
 LETTERS = "aAbBc%_*?[] "
 SOURCES = ("sqlite", "duckdb", "postgresql", "mariadb", "chdb")
 EXACT = ("duckdb", "postgresql")
-"""Those in whose dialects most people write: nothing of theirs may be refused as it is written."""
+"""Most people write in these dialects: their own engine takes each text as it is written."""
 
 
 def rows(dice: random.Random) -> Iterator[tuple]:

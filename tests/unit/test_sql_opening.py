@@ -1,5 +1,5 @@
-"""What a query leaves open is read in its text: nothing of one whose order is total; and what such
-a query determines is compared all the same."""
+"""A query's text shows which part of its answer is open; a total order leaves nothing open. The
+part that the query determines is compared all the same."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -194,11 +194,12 @@ class _Seen:
     right: bool | None
     checksum: str = ""
     accepted: frozenset[Accepted] = frozenset()
-    """Those that its run expects: all ways to give them."""
+    """The answers that its run expects, in every form in which an engine gives them."""
     determined: frozenset[Accepted] = frozenset()
-    """Of those, what the query determines, where it leaves the rest open: no engine gave it."""
+    """The expected answers cut down to what the query determines, where it leaves the rest open. No
+    engine gave one of these."""
     statement: WorkloadStatement | None = None
-    """None of a benchmark's operation: its oracle's answer is compared by the checksum."""
+    """None for an operation of a benchmark, whose answer is compared with the oracle's checksum."""
 
     def differs(self, other: "_Seen", *, same_run: bool) -> bool:
         if self.statement is None or other.statement is None:

@@ -43,8 +43,8 @@ def made(given: Mapping[str, str], *, url: bool) -> dict[str, str]:
 
 
 def facts(given: Mapping[str, str], *, url: bool) -> dict[str, str]:
-    """What workers have of the caller's environment, and what they have not, by names alone; `url`:
-    one of them may have what `made` gives it then."""
+    """The names of the caller's variables that workers get, and of those that were left out. `url`:
+    some variant has a URL, so its worker also gets what finds a server."""
     taken = sorted(set(made(given, url=url)) & set(given) - {*MADE})
     out = sorted(name for name in given if _is_any(name, LEFT_OUT) and name not in taken)
     return {

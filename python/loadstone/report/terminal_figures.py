@@ -39,8 +39,8 @@ class FiguresTable(Table):
         return sum(least for least, _ in self.needs(console, wide)) + self._extra_width
 
     def needs(self, console: Console, options: ConsoleOptions) -> list[tuple[int, int]]:
-        """Of each column the least width in which no word is cut, and the one in which none of its
-        cells wraps."""
+        """Two widths of each column: the narrowest that cuts no word, and the narrowest in which no
+        cell wraps."""
         found = []
         for column in self.columns:
             width = self._measure_column(console, options, column)

@@ -19,7 +19,7 @@ VARIANT_CHARACTERS = 12
 """Of a variant's name in one line at least, if it has them: an engine's name is not broken."""
 NOTES_MAX = 4
 REASON_CHARACTERS = 240
-"""Of a loop: what other programs took, and behind it the engine's words of a failed request."""
+"""The length of a loop's reason: the share of other programs, then a failed request's message."""
 STYLES = {"failed": "red", "disturbed": "dim", "invalid": "dim", "gap": "dim"}
 
 

@@ -45,7 +45,7 @@ class Opening:
         return (self.first or self.last) and not also
 
     def beside(self, other: "Opening") -> "Opening":
-        """What is open in one or the other of two texts of a statement, which have one order."""
+        """What two texts of one statement leave open together; both order by the same columns."""
         letters = {*self.letters, *other.letters} - {*self.columns, *other.columns}
         return Opening(
             tuple(dict.fromkeys(self.reasons + other.reasons)),

@@ -1,5 +1,5 @@
-//! The place where clients come in, of any server: how many at once, and what those are told who
-//! cannot. It has the descriptors run out without harm, and sees when a client hangs up.
+//! Where clients of any server come in. It limits how many are served at once, tells the others why
+//! they are not, survives running out of descriptors, and notices when a client hangs up.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -15,8 +15,8 @@ const TEXTS_MAX: usize = 256;
 /// Longer texts are not kept, and count in the memory budget.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// A text counts in the budget, while it is read and while it runs, with so many bytes for each of
-/// its own. A token, which may be one letter, takes 48; what is made of tokens later takes about as
+/// While a text is read and while it runs, each of its bytes counts as so many in the budget. A
+/// token takes 48 and may be one letter long. The plan that is made of the tokens takes about as
 /// much (the example `long_texts` measures it).
 const BYTES_PER_BYTE: u64 = 64;
 

@@ -110,7 +110,7 @@ fn at_once(begun: &[Vec<usize>]) -> Vec<u64> {
 /// Counts at places, of which ranges are added to and looked through: a segment tree.
 struct Most {
     places: usize,
-    /// By node, what was added to all of it, and the most below it with that.
+    /// For each node: the amount added to its whole range, and the maximum of that range.
     nodes: Vec<(u64, u64)>,
 }
 

@@ -1,10 +1,10 @@
-"""The plans of a row in which no time may be compared: whose figures are disturbed, too few, or
-ended at a limit. A plan does not depend on what else the machine did.
+"""How plans differ in a row whose times may not be compared: they are disturbed, too few, or ended
+at a limit. A plan does not depend on what else the machine did.
 
-It says in what the plans differ, and not that this takes the time: so it is `unexplained`, and its
-row's line only where no other rule answers. Silent where it is not certain that the slowest takes
-longer than the fastest, where a plan was not fully read, and on what an engine does not write into
-its plans.
+The finding says how the plans differ, and not that this takes the time. So it is `unexplained`, and
+a row shows it only where no other rule answers. Silent where it is not certain that the slowest
+takes longer than the fastest, where a plan was not fully read, and on what an engine does not write
+into its plans.
 
 False where an engine executes another plan than the one it shows.
 """

@@ -157,7 +157,8 @@ def _of_two_engines(one: ReadPlan, other: ReadPlan) -> list[Apart]:
 
 
 def topics_apart(plans: Mapping[str, ReadPlan]) -> dict[str, dict[str, list[str]]]:
-    """Topic -> its operators -> those whose plan has them, of the topics in which plans differ."""
+    """For each topic in which plans differ: its operators, each with the plans that
+    have it."""
     found = {}
     for topic in TOPICS:
         ways: dict[str, list[str]] = {}

@@ -67,8 +67,8 @@ SCAN = "table scan"
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator: its name here, what it reads, the rows that it is expected to give on, and the
-    indentation of its line."""
+    """One operator of a plan: our name for its kind, the table or index that it reads, the rows
+    that the engine expects of it, and the indentation of its line."""
 
     kind: str
     target: str = ""

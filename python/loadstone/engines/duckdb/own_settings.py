@@ -69,8 +69,8 @@ def check(name: str, value: str) -> None:
 
 
 def of_start(settings: Mapping[str, str]) -> dict[str, str | bool | int | float | list[str]]:
-    """Those of the whole database, which it takes when it is opened; each by the name by which a
-    tactic has it, which it replaces."""
+    """The settings of the whole database, which DuckDB takes when it opens it. Each has the name
+    that our tactic for it uses, so that it replaces the tactic's value."""
     return {_names_of(name)[0]: each for name, each in settings.items() if not _is_local(name)}
 
 

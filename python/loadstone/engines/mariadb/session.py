@@ -152,8 +152,8 @@ class Session:
         self.only_reads = True
 
     def set_zone(self, timezone: str) -> None:
-        """Take a zone: by its distance from UTC, which each server knows, or by its name, of which
-        a server of ours has that alone with which it was started."""
+        """Set the session's time zone. Every server knows UTC as an offset. A server of ours knows
+        no names of zones: it was started in the workload's, and has it as `SYSTEM`."""
         of_server = "SYSTEM" if self._address.socket is not None else timezone
         written = "+00:00" if timezone == zone.UTC else of_server
         self.ask("SET SESSION time_zone = %s", written)

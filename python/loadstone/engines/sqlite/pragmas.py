@@ -30,15 +30,15 @@ OF_FILE = (
 )  # fmt: skip
 """Those that a file keeps, or that its other users notice."""
 OF_LOADED = frozenset({"application_id", "auto_vacuum", "encoding", "page_size", "user_version"})
-"""Those by which a file looks otherwise ever after."""
+"""Pragmas that change the file for good."""
 
 OF_DATA = OF_LOADED | {"analysis_limit"}
-"""Those by which what is loaded, or known of it, looks otherwise."""
+"""Pragmas that change the loaded tables or their statistics: another value needs a new load."""
 OF_PROCESS = frozenset({"hard_heap_limit", "soft_heap_limit"})
 """Those that every connection of a process notices: a plan, whose process lives on, tries none."""
 
 _SHOWN_BY: Mapping[str, str] = {"case_sensitive_like": "SELECT 'a' NOT LIKE 'A'"}
-"""Of those that SQLite does not read back, a query whose answer shows them."""
+"""A query that proves a pragma which SQLite cannot read back."""
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "synchronous": ("off", "normal", "full", "extra"),
     "temp_store": ("default", "file", "memory"),
