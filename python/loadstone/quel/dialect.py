@@ -40,9 +40,13 @@ class Dialect:
     """Whether a regular expression is matched by REGEXP_INSTR alone."""
     cuts_to_digits: bool = False
     """Whether a fraction is cut off by TRUNCATE, to no digits, else by TRUNC."""
+    has_dates: bool = True
+    """Whether dates and times have types, else they are texts or numbers."""
 
 
-SQLITE = Dialect("sqlite", types_its_values=False, casts_round=False, has_glob=True)
+SQLITE = Dialect(
+    "sqlite", types_its_values=False, casts_round=False, has_glob=True, has_dates=False
+)
 DUCKDB = Dialect("duckdb", divides_whole=False)
 POSTGRES = Dialect("postgres", pads_text=True, orders_by_collation=True)
 SPARK = Dialect("spark", casts_round=False, divides_whole=False)
@@ -63,6 +67,11 @@ OF_SQL = (SQLITE, DUCKDB, POSTGRES, SPARK, MYSQL, CLICKHOUSE)
 def is_quel(name: str) -> bool:
     """Whether a dialect is no SQL; one that nothing is translated to may have any name."""
     return name == QUEL.name
+
+
+def has_dates(name: str) -> bool:
+    """Whether a dialect has types for dates and times; one of another name has."""
+    return all(each.has_dates for each in OF_SQL if each.name == name)
 
 
 def dialect_named(name: str) -> Dialect:

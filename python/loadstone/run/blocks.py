@@ -8,6 +8,7 @@ from loadstone.benchmarks.expected import Answers
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.workload import PUT_BACK, Workload, WorkloadStatement
 from loadstone.protocol.parts import Block, ChangedTable, Loop, Named, SqlText, Variation
+from loadstone.quel.dialect import has_dates
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.workload.agreement import AgreedAnswers
 from loadstone.workload.opening import Opening
@@ -98,11 +99,11 @@ class Blocks:
             reported.digits,
             reported.order,
             tuple(_changed(workload, reported, name) for name in names),
-            reported.script,
-            self._opening(operation),
-            self._workers[variant].dialect != "sqlite",
-            reported.same,
-            reported.grows,
+            script=reported.script,
+            opening=self._opening(operation),
+            dates=has_dates(dialect),
+            same=reported.same,
+            grows=reported.grows,
         )
 
     def _opening(self, operation: Operation) -> Opening | None:
@@ -116,14 +117,14 @@ class Blocks:
             rows, checksum = self._answers.of_variant(operation.name, number, variant)
             undo = PUT_BACK if operation.undo else ""
             determined = self._answers.determined(operation.name, number, variant)
-            return Variation(number, texts[number], undo, rows, checksum, determined)
+            return Variation(number, texts[number], undo, rows, checksum, determined=determined)
         rows, checksum = self._answers.of(operation, number)
         if not operation.undo:
             return Variation(number, operation.texts[number], "", rows, checksum)
         found = self._answers.named(operation, number)
         named = None if found is None else Named(found.queries, found.checksum)
         undo = operation.undo[number]
-        return Variation(number, operation.texts[number], undo, rows, checksum, None, named)
+        return Variation(number, operation.texts[number], undo, rows, checksum, named=named)
 
 
 def _changed(workload: Workload, reported: WorkloadStatement, name: str) -> ChangedTable:

@@ -23,7 +23,7 @@ from loadstone.text.numbers import NS_PER_S
 from loadstone.workload import answers as written
 from loadstone.workload import sql
 from loadstone.workload.agreement import VOLATILE, AgreedAnswers
-from loadstone.workload.readings import reading_of
+from loadstone.workload.readings import OWN, reading_of
 from loadstone.workload.sql_opening import each_tree
 from loadstone.workload.votes import Rows, Vote
 
@@ -108,11 +108,11 @@ def _vote(executor: Executor, cell: Cell, outcome: Outcome, variation: int) -> V
         engine_of(cell.variant),
         outcome.given[variation],
         partial(_rows, executor, cell, variation),
-        outcome.first_rows[variation],
-        outcome.determined[variation],
-        partial(_rows, executor, cell, variation, uncut=True),
-        dialect,
-        "own" if stated is None else reading_of(stated, dialect),
+        first_rows=outcome.first_rows[variation],
+        determined=outcome.determined[variation],
+        uncut=partial(_rows, executor, cell, variation, uncut=True),
+        dialect=dialect,
+        reading=OWN if stated is None else reading_of(stated, dialect),
     )
 
 

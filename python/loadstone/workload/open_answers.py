@@ -72,4 +72,4 @@ def _by_choice(
         found = comparison.difference(among[other] or (), among[first] or (), digits)
         note = f"; without its LIMIT {found.words(other, first)}" if found else ""
         each.votes = [replace(parts[vote.variant], note=note) for vote in each.votes]
-    return [*alike, *(type(group)([vote]) for vote in chosen if vote.note)]
+    return [*alike, *(Group([vote]) for vote in chosen if vote.note)]

@@ -4,8 +4,9 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from loadstone.workload.data_file import SUFFIXES
+
 FILE = "workload.toml"
-DATA = frozenset((".parquet", ".csv", ".arrow", ".feather"))
 PLACES_MOST = 10_000
 
 
@@ -25,7 +26,7 @@ def near_places(name: str, folder: Path = Path()) -> list[str]:
             known.setdefault(path.stem, []).append(place)
         elif path.suffix == ".sql":
             known.setdefault(path.stem, []).append(f"--sql {place}")
-        elif path.suffix in DATA:
+        elif path.suffix in SUFFIXES:
             known.setdefault(path.stem, []).append(f"--sql TEXT --data {place}")
     near = get_close_matches(Path(name).stem, known, n=3, cutoff=0.6)
     return [place for each in near for place in sorted(known[each])]
