@@ -97,7 +97,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
 def changed(found: bisect._Search) -> list[tuple[str, str, str]]:
     return [
         (release_of(step.before), release_of(step.after), step.verdict)
-        for step in found._steps
+        for step in found.steps
         if step.changed
     ]
 
@@ -107,7 +107,7 @@ def test_the_release_that_got_slower_is_found_among_forty_in_two_runs(searched, 
     found, sizes = searched(lambda release: 1.0 + (ALL.index(release) >= at))
     assert changed(found) == [(ALL[at - 1], ALL[at], "slower")]
     assert len(sizes) <= 2 and max(sizes) <= bisect.TOGETHER_MAX
-    assert outcome(found._steps) == "regression"
+    assert outcome(found.steps) == "regression"
 
 
 def test_a_slowdown_that_was_mended_is_found_both_times(searched) -> None:
@@ -118,7 +118,7 @@ def test_a_slowdown_that_was_mended_is_found_both_times(searched) -> None:
 def test_nothing_is_found_where_nothing_changed(searched) -> None:
     found, sizes = searched(lambda release: 1.0)
     assert changed(found) == [] and sizes == [bisect.TOGETHER_MAX]
-    assert outcome(found._steps) == "no regression"
+    assert outcome(found.steps) == "no regression"
 
 
 def answered(run: Run, changed: Callable[[str], bool]) -> Run:
@@ -141,19 +141,19 @@ def test_the_release_that_changed_the_answer_is_found_and_named_before_all(
         return 17 <= ALL.index(release) < 30
 
     found, sizes = searched(lambda release: 1.0, then=lambda run: answered(run, changes))
-    steps = [(release_of(s.before), release_of(s.after)) for s in found._steps if s.changed]
+    steps = [(release_of(s.before), release_of(s.after)) for s in found.steps if s.changed]
     assert sorted(steps) == [(ALL[16], ALL[17]), (ALL[29], ALL[30])]
-    assert len(sizes) <= 3 and outcome(found._steps) == "answer changed"
-    first, second, *plans = text.sentences(found._steps, found._between)
+    assert len(sizes) <= 3 and outcome(found.steps) == "answer changed"
+    first, second, *plans = text.sentences(found.steps, found.between)
     assert all(part in first + second for part in (ALL[17], ALL[30], "(10)", "(6)"))
     assert all(one.startswith(ONE) for one in plans)
-    data = json.loads(text.as_json(found._steps, found._between))
+    data = json.loads(text.as_json(found.steps, found.between))
     assert sum(step["changed_answer"] is not None for step in data["steps"]) == 2
 
 
 def test_a_release_that_cannot_be_installed_is_left_out(searched, capsys) -> None:
     found, _ = searched(lambda release: 1.0, missing=ALL[0])
-    assert ALL[0] not in {release_of(step.before) for step in found._steps}
+    assert ALL[0] not in {release_of(step.before) for step in found.steps}
     assert f"{ALL[0]} is left out" in capsys.readouterr().err
 
 
@@ -164,19 +164,19 @@ def test_a_release_that_cannot_be_driven_is_left_out_and_the_search_goes_on(
     """Also one beside the change: then the change lies between its neighbours, and it says so."""
     broken = (ALL[0], ALL[at])
     found, _ = searched(lambda release: 1.0 + (ALL.index(release) >= 17), broken=broken)
-    (step,) = (one for one in found._steps if one.changed)
+    (step,) = (one for one in found.steps if one.changed)
     ends = (ALL[16], ALL[18 if at == 17 else 17])
     assert (release_of(step.before), release_of(step.after)) == ends
-    assert found._between(step) == (1 if at == 17 else 0)
-    assert outcome(found._steps) == "regression"
+    assert found.between(step) == (1 if at == 17 else 0)
+    assert outcome(found.steps) == "regression"
     assert f"{ALL[0]} is left out: " in capsys.readouterr().err
-    data = json.loads(text.as_json(found._steps, found._between, found._left_out))
+    data = json.loads(text.as_json(found.steps, found.between, found.left_out))
     assert data["left_out"][0] == {
         "release": ALL[0], "reason": f"duckdb@{ALL[0]} lacks a function"
     }  # fmt: skip
     assert any(
         ALL[0] in one and "lacks a function" in one
-        for one in text.sentences(found._steps, found._between, found._left_out)
+        for one in text.sentences(found.steps, found.between, found.left_out)
     )
 
 

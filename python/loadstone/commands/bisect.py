@@ -144,8 +144,8 @@ class _Search:
         self._releases = releases
         self._chosen = chosen
         self._threshold = threshold
-        self._steps: tuple[Step, ...] = ()
-        self._left_out: dict[str, str] = {}
+        self.steps: tuple[Step, ...] = ()
+        self.left_out: dict[str, str] = {}
         """Why a release could not be measured, by release."""
 
     def run(self, record: Path | None, *, page: bool) -> int:
@@ -163,7 +163,7 @@ class _Search:
             if code := session.conclude(path, ended, page=page):
                 return code
             found = steps(read(path), planned.plan.on, self._threshold)
-            self._steps = refined(self._steps, found)
+            self.steps = refined(self.steps, found)
             rounds += self._gaps(found)
         return 0
 
@@ -196,11 +196,11 @@ class _Search:
         from loadstone.run.releases import spread
 
         while True:
-            able = [one for one in among if one not in self._left_out]
+            able = [one for one in among if one not in self.left_out]
             chosen = spread(able, TOGETHER_MAX)
             if len(chosen) < 2:
                 raise InputError("fewer than two of these releases can be measured")
-            left = len(self._left_out)
+            left = len(self.left_out)
             for release in chosen:
                 try:
                     variant = Variant(self._kind.name, release=Release(number=release))
@@ -209,7 +209,7 @@ class _Search:
                     if is_of_full_disk(error.message):
                         raise
                     self._leave_out(release, error.message)
-            if len(self._left_out) == left:
+            if len(self.left_out) == left:
                 return chosen
 
     def _leave_out_of(self, planned: "Planned", error: "LoadstoneError") -> None:
@@ -224,21 +224,21 @@ class _Search:
         if not any(release_of(name) for name in found):
             raise error
         for name, why in found.items():
-            if release_of(name) not in self._left_out:
+            if release_of(name) not in self.left_out:
                 self._leave_out(release_of(name), why.message)
 
     def _leave_out(self, release: str, reason: str) -> None:
         from loadstone.diagnostics import say
 
         first = next(iter(reason.splitlines()), reason)  # an engine's own may have a drawing below
-        self._left_out[release] = first
+        self.left_out[release] = first
         say(f"loadstone: {release} is left out: {first}")
 
     def _gaps(self, found: "Sequence[Step]") -> "list[tuple[Sequence[str], tuple[str, ...]]]":
         """(releases, operations) of the runs that follow from the steps that changed."""
         gaps: dict[tuple[str, ...], dict[str, None]] = {}
         for step in found:
-            inside = tuple(one for one in self._inside(step) if one not in self._left_out)
+            inside = tuple(one for one in self._inside(step) if one not in self.left_out)
             if step.changed and len(inside) > 2:
                 gaps.setdefault(inside, {})[step.operation] = None
         return [(releases, tuple(names)) for releases, names in gaps.items()]
@@ -250,7 +250,8 @@ class _Search:
         first, last = (self._releases.index(release_of(v)) for v in (step.before, step.after))
         return self._releases[first : last + 1]
 
-    def _between(self, step: "Step") -> int:
+    def between(self, step: "Step") -> int:
+        """The number of releases between a step's two."""
         return len(self._inside(step)) - 2
 
     def _planned(self, releases: "Sequence[str]", operations: "Sequence[str]") -> "Planned":
@@ -283,15 +284,15 @@ class _Search:
         from loadstone.report import releases as text
         from loadstone.run.releases import order
 
-        found = sorted(self._steps, key=lambda s: (s.operation, s.rows, s.temperature,
+        found = sorted(self.steps, key=lambda s: (s.operation, s.rows, s.temperature,
                                                    order(release_of(s.before))))  # fmt: skip
         if form != "table":
             render = {"md": text.markdown, "json": text.as_json}[form]
-            show_result(render(found, self._between, self._left_out).rstrip("\n"))
+            show_result(render(found, self.between, self.left_out).rstrip("\n"))
             return EXIT_OF_COMPARISON[outcome(found)]
         from loadstone.report.terminal_figures import FiguresTable
 
-        for sentence in text.sentences(found, self._between, self._left_out):
+        for sentence in text.sentences(found, self.between, self.left_out):
             show_result(sentence)
         for one in text.by_cell(found):
             table = FiguresTable(*text.OF_STEP, title=one.title, title_justify="left")
