@@ -6,12 +6,12 @@ Listing names imports none of them; loading imports exactly the one requested.
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import EngineError, InputError, NotInstalledError
 from loadstone.plan.variant import AA_SUFFIX, ENGINES_OF_SCHEMES, RELEASE
+from loadstone.text.near import nearest, question
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
@@ -173,13 +173,13 @@ def _names(kind: str) -> list[str]:
 def unknown(what: str, name: str, known: Collection[str]) -> InputError:
     """The error for a name that nothing has; an engine may have it as the scheme of its URLs."""
     same = ENGINES_OF_SCHEMES.get(name, name)
-    near = [same] if same in known else get_close_matches(name, known, n=3, cutoff=0.6)
+    near = [same] if same in known else nearest(name, known)
     if what == "benchmark":
         from loadstone.workload.places import near_places
 
         near = [*near_places(name), *near]
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
-    return InputError(f"there is no {what} {name!r}", hint=f"{meant}installed: {_listed(known)}")
+    hint = f"{question(near)}installed: {_listed(known)}"
+    return InputError(f"there is no {what} {name!r}", hint=hint)
 
 
 def _listed(known: Collection[str]) -> str:

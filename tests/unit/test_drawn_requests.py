@@ -7,7 +7,7 @@ import pytest
 from test_users import Answering, ManualClock, Request, Users
 
 from loadstone.errors import InputError, UnsupportedError
-from loadstone.plan.workload import DrawnText, Workload, workload_fields
+from loadstone.plan.workload import DrawnText, Workload, plain_fields
 from loadstone.protocol.parts import Loop, SqlText
 from loadstone.quel.statement import Statement
 from loadstone.worker.drawing import DrawnRequests, drawn_requests
@@ -200,7 +200,7 @@ def test_drawn_for_the_run_means_no_other_texts_and_the_plan_of_before(tmp_path:
         tmp_path, WORKLOAD.replace("uniform = [0, 8] }", 'uniform = [0, 8] }\ndrawn = "run"')
     )
     assert not any(each.drawn for each in found.statements)
-    assert "drawn" not in workload_fields(found)["statements"][0]
+    assert "drawn" not in plain_fields(found)["statements"][0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ one."""
 import dataclasses
 import json
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
@@ -34,6 +34,8 @@ PLAIN = {
 
 def values(hint: Any) -> st.SearchStrategy[Any]:
     """Values of a type that a message may have."""
+    if get_origin(hint) is Annotated:
+        return within(*get_args(hint))
     if hint in PLAIN:
         return PLAIN[hint]
     arguments = get_args(hint)
@@ -48,13 +50,26 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
     return st.builds(hint, **{name: values(each) for name, each in fields_of(hint).items()})
 
 
+def within(kind: Any, *bounds: Any) -> st.SearchStrategy[Any]:
+    """Values of a type that its bounds allow."""
+    for bound in (one for one in bounds if isinstance(one, msgspec.Meta)):
+        if bound.pattern is not None:
+            return st.from_regex(bound.pattern)
+        if kind is int:
+            return st.integers(bound.ge, bound.le)
+        if kind is float:
+            return st.floats(bound.ge if bound.gt is None else bound.gt, bound.le,
+                             exclude_min=bound.gt is not None)  # fmt: skip
+    return values(kind)
+
+
 def fields_of(kind: Any) -> dict[str, Any]:
     names = (
         [field.name for field in dataclasses.fields(kind)]
         if dataclasses.is_dataclass(kind)
         else kind.__struct_fields__
     )
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return {name: hints[name] for name in names}
 
 

@@ -10,7 +10,7 @@ from loadstone.errors import InputError
 from loadstone.plan.choices import Choices
 from loadstone.plan.plan import SAMPLES_MAX, Plan
 from loadstone.plan.variant import Variant
-from loadstone.plan.written_choices import choices_from, read_choices
+from loadstone.plan.written_choices import choices_from, read_given
 from loadstone.planning.planner import make_plan
 from loadstone.planning.repetition import REPEAT_MOST
 from loadstone.run.planned import plan_from
@@ -134,7 +134,7 @@ def test_bad_plan_files_are_refused_with_their_name(tmp_path, text, message):
     file = tmp_path / "plan.toml"
     file.write_text(text)
     with pytest.raises(InputError, match=message) as caught:
-        read_choices(file)
+        Choices(**read_given(file))
     assert str(file) in caught.value.message
 
 

@@ -103,12 +103,13 @@ def test_a_term_that_one_engine_does_not_report_is_unequal() -> None:
 
 
 def test_the_plan_file_is_a_plan(tmp_path) -> None:
-    from loadstone.plan.written_choices import read_choices
+    from loadstone.plan.choices import Choices
+    from loadstone.plan.written_choices import read_given
 
     run = make_run(FEW, repeat=7)
     file = tmp_path / "plan.toml"
     file.write_text(plan_toml(run), encoding="utf-8")
-    choices = read_choices(file)
+    choices = Choices(**read_given(file))
     assert choices.on == ("sqlite", "duckdb", POSTGRESQL)
     assert choices.rows == (10_000, 100_000)
     assert (choices.repeat, choices.repeat_cold, choices.overhead) == (7, 3, True)

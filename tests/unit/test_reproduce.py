@@ -238,20 +238,6 @@ def test_the_page_says_the_command_of_its_plan(name: str) -> None:
     assert f"plan {plan.hash}" in text
 
 
-def test_an_older_plan_says_what_it_does_not_report() -> None:
-    plan = planned({"benchmark": "oo1", "on": ["sqlite"], "preset": "quick"})
-    kept = ("benchmark", "edition", "variants", "rows", "seed", "warm_up", "rounds",
-            "time_limit_s", "cells", "aa_control")  # fmt: skip
-    older = {name: value for name, value in json.loads(plan.to_json()).items() if name in kept}
-    read = Plan.from_json(json.dumps(older))
-    choices = read.on, read.overhead, read.repeat, read.roles
-    assert choices == (("sqlite",), True, plan.repeat, plan.roles)
-    said = plan_toml(of(read))
-    assert "without its preset" in said
-    assert "operations = [" in said
-    assert "preset =" not in said
-
-
 @pytest.mark.parametrize("name", ["seed", "precision", "writers", "cells", "aa_control"])
 def test_a_plan_without_one_of_its_parts_is_none(name: str) -> None:
     from loadstone.errors import InputError

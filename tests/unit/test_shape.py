@@ -4,12 +4,13 @@ import dataclasses
 from typing import Annotated
 
 import pytest
+from msgspec import Meta
 
 from loadstone.benchmarks.base import Published as Declared
 from loadstone.benchmarks.base import PublishedTable
 from loadstone.errors import InputError
 from loadstone.record.published import Published, Table
-from loadstone.text.shape import OneOf, Within, fields_of, shaped, strict_json
+from loadstone.text.shape import fields_of, one_of, shaped, strict_json
 
 
 @pytest.mark.parametrize("text", [
@@ -25,17 +26,15 @@ def test_json_is_finite_numbers_and_characters(text):
     ("7", int, "it must be a whole number, not '7'"),
     (True, int, "it must be a whole number, not true"),
     (1, bool, "it must be true or false, not 1"),
-    (float("nan"), float, "it must be a number, not nan"),
-    (2**70, float, "it must be a number"),
     (7, tuple[int, ...], "it must be a list, not 7"),
     ([1, "a"], tuple[int, ...], "it must be a whole number, not 'a'"),
     ([1], tuple[int, int], "it must be a list of 2"),
-    (0, Annotated[int, Within(1, 9)], "it must be between 1 and 9, not 0"),
-    (0.0, Annotated[float, Within(0, 1, above=True)],
+    (0, Annotated[int, Meta(ge=1, le=9)], "it must be between 1 and 9, not 0"),
+    (0.0, Annotated[float, Meta(gt=0, le=1)],
      "it must be more than 0 and at most 1, not 0.0"),
-    (1.0, Annotated[float, Within(0, 1, below=True)],
+    (1.0, Annotated[float, Meta(ge=0, lt=1)],
      "it must be at least 0 and less than 1, not 1.0"),
-    ("hot", Annotated[str, OneOf(("warm", "cold"))], "it must be one of warm, cold, not 'hot'"),
+    ("hot", Annotated[str, one_of(("warm", "cold"))], "it must be one of warm, cold, not 'hot'"),
     ({"a": "x"}, dict[str, int], "it must be a whole number, not 'x'"),
     ({"more": 1}, Published, "it: no such key: 'more'"),
     ({"tables": [{}]}, Published, "it.tables: number is missing"),
@@ -58,7 +57,7 @@ def test_a_right_value_is_taken():
     assert shaped([1, 2], tuple[int, ...] | None, "it") == (1, 2)
     assert shaped(None, tuple[int, ...] | None, "it") is None
     assert shaped([["a", None, {"s": 1, "t": "x"}]], fields_of(Table)["rows"], "it")
-    assert shaped(3, Annotated[float, Within(0, 9)], "it") == 3.0
+    assert shaped(3, Annotated[float, Meta(ge=0, le=9)], "it") == 3.0
 
 
 def test_a_record_keeps_the_papers_numbers_as_a_benchmark_declares_them():

@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 from loadstone.analysis.compare.compare import compare
 from loadstone.cli import app
 from loadstone.errors import InputError, RecordError
-from loadstone.plan.written_choices import as_toml, read_choices
+from loadstone.plan.choices import Choices
+from loadstone.plan.written_choices import as_toml, read_given
 from loadstone.record import Recorder, read
 from loadstone.report.reproduce import command, plan_toml
 from loadstone.run import planned as planning
@@ -47,7 +48,7 @@ def test_its_choices_can_be_made_again(path: Path, tmp_path: Path) -> None:
     plan = read(path).plan
     file = tmp_path / "plan.toml"
     file.write_text(as_toml(plan), encoding="utf-8")
-    chosen = read_choices(file)
+    chosen = Choices(**read_given(file))
     assert (chosen.preset, chosen.overhead, chosen.rows) == ("quick", True, plan.rows)
     assert chosen.on == tuple(v for v in plan.variants if v not in ("sqlite#2", "null"))
 

@@ -79,20 +79,18 @@ def log(
 def _of_operations(found: "History", operations: "Sequence[str]") -> "History":
     """The history with only the trends of these. Raises `InputError` where there are none."""
     from dataclasses import replace
-    from difflib import get_close_matches
     from fnmatch import fnmatchcase
 
     from loadstone.errors import InputError
     from loadstone.plan.plan import join_names
+    from loadstone.text.near import did_you_mean
 
     known = list(dict.fromkeys(trend.operation for trend in found.trends))
     wanted = {name for name in known for like in operations if fnmatchcase(name, like)}
     if known and not wanted:
-        near = get_close_matches(operations[0], known, 1)
-        meant = f"did you mean {near[0]}? " if near else ""
         raise InputError(
             f"no operation that two records have is like {join_names(operations)!r}",
-            hint=f"{meant}they have {join_names(known)}",
+            hint=f"{did_you_mean(operations[0], known, most=1)}they have {join_names(known)}",
         )
     return replace(found, trends=tuple(one for one in found.trends if one.operation in wanted))
 

@@ -6,11 +6,11 @@ before it comes near a statement. What is read back is the engine's word for it.
 
 import re
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 
 from loadstone import secret
 from loadstone.errors import InputError
 from loadstone.plan.variant import SETTING, Variant
+from loadstone.text.near import did_you_mean
 
 VALUE_LETTERS_MAX = 200
 
@@ -57,9 +57,10 @@ def check(engine: str, name: str, value: str, parts_max: int = PARTS_MAX) -> Non
 
 def unknown(engine: str, name: str, known: Collection[str]) -> InputError:
     """The error for a setting that the engine has not."""
-    near = get_close_matches(name, known, n=3, cutoff=0.6)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"see the manual of {engine}"
-    return InputError(f"{engine} has no setting {name!r}", hint=meant)
+    meant = did_you_mean(name, known)
+    return InputError(
+        f"{engine} has no setting {name!r}", hint=f"{meant}see the manual of {engine}"
+    )
 
 
 def refused(engine: str, name: str, reason: str) -> InputError:

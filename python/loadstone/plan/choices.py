@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
-from loadstone.text.shape import OneOf, Within, fields_of
+from msgspec import Meta
+
+from loadstone.text.shape import fields_of, one_of
 
 TEMPERATURES = ("warm", "cold", "hot")
 TWO_ENDED, WALK, BOTH, FACTORIAL = "two-ended", "walk", "both", "factorial"
@@ -32,23 +34,23 @@ LOOP_S_MAX = 300
 
 # The values that a choice may have, wherever it is made: an option, a plan file, the plan in a
 # record.
-Rows = Annotated[int, Within(1, 10**12)]
-Temperature = Annotated[str, OneOf(TEMPERATURES)]
-Repeat = Annotated[int, Within(1, 100_000)]
-RepeatCold = Annotated[int, Within(1, 1_000)]
-WarmUp = Annotated[int, Within(0, 1_000)]
-Rounds = Annotated[int, Within(1, 1_000)]
-Seed = Annotated[int, Within(0, 2**63 - 1)]
-Seconds = Annotated[float, Within(0, 86_400)]
-TimeLimit = Annotated[float, Within(0, 1e6, above=True)]
+Rows = Annotated[int, Meta(ge=1, le=10**12)]
+Temperature = Annotated[str, one_of(TEMPERATURES)]
+Repeat = Annotated[int, Meta(ge=1, le=100_000)]
+RepeatCold = Annotated[int, Meta(ge=1, le=1_000)]
+WarmUp = Annotated[int, Meta(ge=0, le=1_000)]
+Rounds = Annotated[int, Meta(ge=1, le=1_000)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Seconds = Annotated[float, Meta(ge=0, le=86_400)]
+TimeLimit = Annotated[float, Meta(gt=0, le=1e6)]
 SHARE = "SHARE"
 """Stands for a share in help: on a command line a percentage, in a plan file a number, too."""
-Precision = Annotated[float, Within(0, 1, below=True)]
-Users = Annotated[int, Within(1, USERS_MAX)]
-Writers = Annotated[int, Within(0, USERS_MAX)]
-Rate = Annotated[float, Within(0, RATE_PER_S_MAX, above=True)]
-LoopSeconds = Annotated[float, Within(0, LOOP_S_MAX, above=True)]
-Design = Annotated[str, OneOf(("", TWO_ENDED, WALK, BOTH, FACTORIAL))]
+Precision = Annotated[float, Meta(ge=0, lt=1)]
+Users = Annotated[int, Meta(ge=1, le=USERS_MAX)]
+Writers = Annotated[int, Meta(ge=0, le=USERS_MAX)]
+Rate = Annotated[float, Meta(gt=0, le=RATE_PER_S_MAX)]
+LoopSeconds = Annotated[float, Meta(gt=0, le=LOOP_S_MAX)]
+Design = Annotated[str, one_of(("", TWO_ENDED, WALK, BOTH, FACTORIAL))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from loadstone.errors import InputError
-from loadstone.text.shape import Most, OneOf, Within, shaped, strict_json
+from msgspec import Meta
 
-Word = Annotated[str, Most(200)]
-Sentence = Annotated[str, Most(2_000)]
-Words = Annotated[tuple[Word, ...], Most(1_000)]
-Count = Annotated[int, Within(1, 10**9)]
+from loadstone.errors import InputError
+from loadstone.text.shape import one_of, shaped, strict_json
+
+Word = Annotated[str, Meta(max_length=200)]
+Sentence = Annotated[str, Meta(max_length=2_000)]
+Words = Annotated[tuple[Word, ...], Meta(max_length=1_000)]
+Variants = Annotated[Mapping[Word, Word], Meta(max_length=100)]
+Count = Annotated[int, Meta(ge=1, le=10**9)]
 
 CALLS, STATEMENTS, VALUES = "calls", "statements", "values"
 
@@ -30,8 +33,8 @@ class Varying:
     a sample's own things: "the parts it visited".
     """
 
-    nominal: Annotated[Mapping[Word, Count], Most(1_000)] = field(default_factory=dict)
-    least: Annotated[int, Within(0, 10**9)] = 0
+    nominal: Annotated[Mapping[Word, Count], Meta(max_length=1_000)] = field(default_factory=dict)
+    least: Annotated[int, Meta(ge=0, le=10**9)] = 0
     few: Sentence = ""
     own: Sentence = ""
 
@@ -54,7 +57,7 @@ class Step:
     count: Count
     name: Word
     attributed: Word
-    prices: Annotated[str, OneOf(("", CALLS, STATEMENTS, VALUES))] = ""
+    prices: Annotated[str, one_of(("", CALLS, STATEMENTS, VALUES))] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class Total:
     """Steps whose calls, at the price of a rung, are set beside their time together."""
 
     name: Word
-    operations: Annotated[tuple[Word, ...], Most(100)]
+    operations: Annotated[tuple[Word, ...], Meta(max_length=100)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,9 @@ class CostLadder:
     """Operations that are the rungs of a ladder, the lowest first, and what is made of them; empty
     for a benchmark without one. `paper`: what the paper says of it."""
 
-    steps: Annotated[tuple[Step, ...], Most(100)] = ()
-    wholes: Annotated[tuple[Whole, ...], Most(100)] = ()
-    totals: Annotated[tuple[Total, ...], Most(100)] = ()
+    steps: Annotated[tuple[Step, ...], Meta(max_length=100)] = ()
+    wholes: Annotated[tuple[Whole, ...], Meta(max_length=100)] = ()
+    totals: Annotated[tuple[Total, ...], Meta(max_length=100)] = ()
     paper: Sentence = ""
 
     @property
@@ -113,7 +116,7 @@ class Lesson:
     """For learners, of operations alike: the mechanism that they isolate, what the paper said of
     it or predicted, and what would refute that."""
 
-    operations: Annotated[tuple[Word, ...], Most(1_000)]
+    operations: Annotated[tuple[Word, ...], Meta(max_length=1_000)]
     isolates: Sentence
     paper: Sentence
     refuted: Sentence
@@ -148,7 +151,7 @@ class Routine:
 
     name: Word
     what: Sentence
-    share_percent: Annotated[float, Within(0, 100)]
+    share_percent: Annotated[float, Meta(ge=0, le=100)]
     functions: Words
     components: Words = ()
 
@@ -170,15 +173,15 @@ class Presentation:
     answer: Word = "tuples"
     stored: Word = "tuples"
     basis: Sentence = ""
-    reimplemented: Annotated[Mapping[Word, Word], Most(100)] = field(default_factory=dict)
+    reimplemented: Variants = field(default_factory=dict)
     apart: Words = ()
     writes: Words = ()
     harness: Words = ()
     varying: Varying = field(default_factory=Varying)
     ladder: CostLadder = field(default_factory=CostLadder)
-    lessons: Annotated[tuple[Lesson, ...], Most(1_000)] = ()
-    enhancements: Annotated[tuple[Enhancement, ...], Most(100)] = ()
-    routines: Annotated[tuple[Routine, ...], Most(100)] = ()
+    lessons: Annotated[tuple[Lesson, ...], Meta(max_length=1_000)] = ()
+    enhancements: Annotated[tuple[Enhancement, ...], Meta(max_length=100)] = ()
+    routines: Annotated[tuple[Routine, ...], Meta(max_length=100)] = ()
 
     def lesson_of(self, operation: str) -> Lesson | None:
         """The lesson of an operation, if there is one."""

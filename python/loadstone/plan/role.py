@@ -1,9 +1,6 @@
 """The role of a variant in a run. Its engine declares it; only competitors are ranked."""
 
-from collections.abc import Iterable
 from enum import StrEnum
-
-from loadstone.plan.variant import engine_of, is_aa_control
 
 
 class Role(StrEnum):
@@ -19,24 +16,3 @@ class Role(StrEnum):
     LIMIT = "limit"
     OVERHEAD = "harness overhead"
     CONTROL = "control"
-
-
-_BEFORE = {
-    "null": Role.OVERHEAD,
-    "python-null": Role.OVERHEAD,
-    "memory": Role.LIMIT,
-    "python-dict": Role.LIMIT,
-    "fixed": Role.CONTROL,
-    "stalling": Role.CONTROL,
-}
-"""The engines of plans from before roles."""
-
-
-def roles_before(variants: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """(variant, role) of those that are no competitors, for a plan without roles."""
-    found = []
-    for variant in dict.fromkeys(variants):
-        role = Role.CONTROL if is_aa_control(variant) else _BEFORE.get(engine_of(variant))
-        if role:
-            found.append((variant, role.value))
-    return tuple(found)

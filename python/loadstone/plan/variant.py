@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
 from loadstone import secret
 from loadstone.errors import InputError, LoadstoneError, UnknownTacticError
 from loadstone.plan.release import INSTALLED, Release, parse_release
+from loadstone.text.near import did_you_mean
 
 AA_SUFFIX = "#2"
 """The suffix of an A/A control's name."""
@@ -303,12 +303,10 @@ def _check_known(
     if unknown is None:
         return
     known = listed(tactics) or "none"
-    near = get_close_matches(unknown, tactics, n=3, cutoff=0.6)
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
     own = f"; or write {SETTING}{unknown} for a setting of the engine's own"
     raise UnknownTacticError(
         secret.shown(text.partition("?")[0]),
         unknown,
         f"{known}{own if takes_settings else ''}",
-        meant,
+        did_you_mean(unknown, tactics),
     )

@@ -1,23 +1,26 @@
 """A workload of the user's own as a plan keeps it: its tables, by the names, sizes and checksums of
 their files, and its statements' texts. With the files beside it, it is complete."""
 
-import dataclasses
 import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Annotated, Any
 
-from loadstone.text.shape import Most, OneOf, Within
+from msgspec import Meta
+
+from loadstone.text.shape import one_of
 from loadstone.text.zone import UTC
 
 TITLE_LETTERS_MAX = 200
 NAME_LETTERS_MAX, COLUMNS_MAX = 120, 2_000
-Name = Annotated[str, Most(NAME_LETTERS_MAX)]
+Name = Annotated[str, Meta(max_length=NAME_LETTERS_MAX)]
 _WORD = re.compile(r"\w+")
-Text = Annotated[str, Most(1 << 19)]
-Size = Annotated[int, Within(0, 10**15)]
+Text = Annotated[str, Meta(max_length=1 << 19)]
+Names = Annotated[tuple[Name, ...], Meta(max_length=1_000)]
+Texts = Annotated[tuple[Text, ...], Meta(max_length=1_000)]
+Size = Annotated[int, Meta(ge=0, le=10**15)]
 
 STORED, AGREED, REFERENCE = "stored", "agreed", "of its dialect"
 ALONE, DIVIDED = "not compared", "divided"
@@ -39,13 +42,34 @@ READ_OTHERWISE = "read otherwise"
 are known to understand differently."""
 UNRANKED = (TRANSLATED_OTHERWISE, READ_OTHERWISE)
 """The kinds of labels of figures that are ranked beside no other."""
-Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]
+Accepted = tuple[Annotated[int, Meta(ge=0, le=10**15)], Annotated[str, Meta(max_length=16)]]
 """(rows, checksum) of an answer."""
 FIRST_ROWS = 5
 """Rows of an answer that a record keeps, for people to look at."""
 EDITION_LETTERS = 8
 DIGITS = 10
 """Significant digits to which numbers with a fraction are compared, by default."""
+
+
+SPARE = {"spare": True}
+"""Marks a field that the plan's JSON has only where it differs from its default. So a workload that
+was planned before the field existed keeps its hash."""
+
+
+def plain_fields(value: Any) -> dict[str, Any]:
+    """The fields of a part of a workload as plain values, without the spare ones."""
+    found = {each: getattr(value, each.name) for each in fields(value)}
+    return {
+        each.name: _plain(own)
+        for each, own in found.items()
+        if not (each.metadata == SPARE and own == each.default)
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return plain_fields(value) if is_dataclass(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +84,9 @@ class Column:
 class DataFile:
     """A file of rows: its path, from the workload's folder on, and its identity."""
 
-    name: Annotated[str, Most(4_000)]
+    name: Annotated[str, Meta(max_length=4_000)]
     size_bytes: Size
-    sha256: Annotated[str, Most(64)]
+    sha256: Annotated[str, Meta(max_length=64)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +95,13 @@ class DataTable:
     that the query `sql` makes; then `checksum` is theirs."""
 
     name: Name
-    columns: Annotated[tuple[Column, ...], Most(COLUMNS_MAX)]
-    files: Annotated[tuple[DataFile, ...], Most(10_000)]
+    columns: Annotated[tuple[Column, ...], Meta(max_length=COLUMNS_MAX)]
+    files: Annotated[tuple[DataFile, ...], Meta(max_length=10_000)]
     rows: Size
     primary_key: tuple[Name, ...] = ()
     indexes: tuple[tuple[Name, ...], ...] = ()
-    sql: Text = ""
-    checksum: Annotated[str, Most(16)] = ""
+    sql: Text = field(default="", metadata=SPARE)
+    checksum: Annotated[str, Meta(max_length=16)] = field(default="", metadata=SPARE)
 
     def in_words(self, columns_max: int) -> str:
         """Its name, its files, and its columns with the types in which engines have them."""
@@ -98,16 +122,21 @@ COPY_SUFFIX = "__0"
 
 def copy_of(table: DataTable) -> DataTable:
     """The copy of a table that statements change: its rows alone, from which it gets them back."""
-    return dataclasses.replace(table, name=table.name + COPY_SUFFIX, primary_key=(), indexes=())
+    return replace(table, name=table.name + COPY_SUFFIX, primary_key=(), indexes=())
 
 
-Bigint = Annotated[int, Within(-(2**63), 2**63 - 1)]
+Bigint = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Value = int | float | str | bool
 VALUES_MAX = 100_000
 """Of which one is drawn: they stand in the plan."""
 UNIFORM, ZIPF, SEQUENCE, LISTED = "uniform", "zipf", "sequence", "list"
 PATTERN, PROGRAM, WITHIN = "pattern", "program", "within"
 WORDS_MAX = 10_000
+Bounds = Annotated[tuple[Bigint, ...], Meta(max_length=2)]
+Values = Annotated[tuple[Value, ...], Meta(max_length=VALUES_MAX)]
+DrawnWords = Annotated[
+    tuple[Annotated[str, Meta(max_length=4_000)], ...], Meta(max_length=WORDS_MAX)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +148,12 @@ class Draw:
     With `start`, which follows from the workload's seed, a request's number says its value."""
 
     name: Name
-    kind: Annotated[str, OneOf((UNIFORM, ZIPF, SEQUENCE, LISTED, PATTERN, PROGRAM, WITHIN))]
-    start: Annotated[int, Within(0, 2**64 - 1)] = 0
-    numbers: Annotated[tuple[Bigint, ...], Most(2)] = ()
-    exponent: Annotated[float, Within(0, 20)] = 1.0
-    values: Annotated[tuple[Value, ...], Most(VALUES_MAX)] = ()
-    words: Annotated[tuple[Annotated[str, Most(4_000)], ...], Most(WORDS_MAX)] = ()
+    kind: Annotated[str, one_of((UNIFORM, ZIPF, SEQUENCE, LISTED, PATTERN, PROGRAM, WITHIN))]
+    start: Annotated[int, Meta(ge=0)] = field(default=0, metadata=SPARE)
+    numbers: Bounds = field(default=(), metadata=SPARE)
+    exponent: Annotated[float, Meta(ge=0, le=20)] = field(default=1.0, metadata=SPARE)
+    values: Values = field(default=(), metadata=SPARE)
+    words: DrawnWords = field(default=(), metadata=SPARE)
 
 
 WEIGHT_MAX = 2**53
@@ -136,8 +165,11 @@ class DrawnText:
     its weight beside others of the same statement."""
 
     text: Text
-    draws: Annotated[tuple[Draw, ...], Most(1_000)] = ()
-    weight: Annotated[int, Within(1, WEIGHT_MAX)] = 1
+    draws: Annotated[tuple[Draw, ...], Meta(max_length=1_000)] = field(default=(), metadata=SPARE)
+    weight: Annotated[int, Meta(ge=1, le=WEIGHT_MAX)] = field(default=1, metadata=SPARE)
+
+
+DrawnTexts = Annotated[tuple[DrawnText, ...], Meta(max_length=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +179,7 @@ class OwnText:
 
     dialect: Name
     texts: tuple[Text, ...]
-    drawn: Annotated[tuple[DrawnText, ...], Most(1_000)] = ()
+    drawn: DrawnTexts = field(default=(), metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,33 +192,39 @@ class WorkloadStatement:
     """
 
     name: Name
-    title: Annotated[str, Most(TITLE_LETTERS_MAX)]
+    title: Annotated[str, Meta(max_length=TITLE_LETTERS_MAX)]
     dialect: Name
-    texts: Annotated[tuple[Text, ...], Most(100_000)]
+    texts: Annotated[tuple[Text, ...], Meta(max_length=100_000)]
     own: tuple[OwnText, ...] = ()
-    digits: Annotated[int, Within(1, 15)] = DIGITS
+    digits: Annotated[int, Meta(ge=1, le=15)] = DIGITS
     order: tuple[Size, ...] = ()
     order_unchecked: bool = False
     """Whether the text requests an order of which not all keys are columns of the answer."""
     expected: tuple[tuple[Accepted, ...], ...] = ()
     """The answers that the user stored, of the first variations: the ways of engines to give it."""
-    changes: Annotated[str, Most(120)] = ""
+    changes: Annotated[str, Meta(max_length=120)] = field(default="", metadata=SPARE)
     """The table that it changes; empty: it is a query, or a script."""
-    script: bool = False
+    script: bool = field(default=False, metadata=SPARE)
     """Whether its texts are scripts: one statement or several, of which some are a transaction."""
-    script_changes: Annotated[tuple[Name, ...], Most(1_000)] = ()
+    script_changes: Names = field(default=(), metadata=SPARE)
     """The tables that a script changes."""
-    volatile: Annotated[tuple[Name, ...], Most(1_000)] = ()
+    volatile: Names = field(default=(), metadata=SPARE)
     """`table.column`: columns whose new values are another each time, so that none are compared."""
-    same: Annotated[tuple[Text, ...], Most(1_000)] = ()
+    same: Texts = field(default=(), metadata=SPARE)
     """Queries whose answers concurrent users of a script leave as they were."""
-    grows: Annotated[tuple[Text, ...], Most(1_000)] = ()
+    grows: Texts = field(default=(), metadata=SPARE)
     """Queries whose one number grows by one with each script that concurrent users complete."""
-    drawn: Annotated[tuple[DrawnText, ...], Most(1_000)] = ()
+    drawn: DrawnTexts = field(default=(), metadata=SPARE)
     """Texts for the requests of concurrent users after the first ones, which are `texts`; empty:
     they go round these."""
-    drawn_start: Annotated[int, Within(0, 2**64 - 1)] = 0
+    drawn_start: Annotated[int, Meta(ge=0)] = field(default=0, metadata=SPARE)
     """With a request's number, it says which of `drawn` it has."""
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The numbers with which its draws begin, each of 64 bits."""
+        texts = (*self.drawn, *(drawn for own in self.own for drawn in own.drawn))
+        return (self.drawn_start, *(draw.start for text in texts for draw in text.draws))
 
     @property
     def names_dialect(self) -> bool:
@@ -207,21 +245,21 @@ class WorkloadStatement:
 
     def as_planned(self) -> "WorkloadStatement":
         """The same without what users draw: of its first requests, this changes none."""
-        own = tuple(dataclasses.replace(one, drawn=()) for one in self.own)
-        return dataclasses.replace(self, drawn=(), drawn_start=0, own=own)
+        own = tuple(replace(one, drawn=()) for one in self.own)
+        return replace(self, drawn=(), drawn_start=0, own=own)
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
     """The tables and statements. `folder`, as the user wrote it, is where file names begin."""
 
-    title: Annotated[str, Most(TITLE_LETTERS_MAX)]
-    folder: Annotated[str, Most(4_000)]
-    tables: Annotated[tuple[DataTable, ...], Most(1_000)]
-    statements: Annotated[tuple[WorkloadStatement, ...], Most(1_000)]
-    timezone: Annotated[str, Most(60)] = UTC
+    title: Annotated[str, Meta(max_length=TITLE_LETTERS_MAX)]
+    folder: Annotated[str, Meta(max_length=4_000)]
+    tables: Annotated[tuple[DataTable, ...], Meta(max_length=1_000)]
+    statements: Annotated[tuple[WorkloadStatement, ...], Meta(max_length=1_000)]
+    timezone: Annotated[str, Meta(max_length=60)] = field(default=UTC, metadata=SPARE)
     """The zone in which every engine reads and writes times."""
-    as_it_stands: bool = False
+    as_it_stands: bool = field(default=False, metadata=SPARE)
     """Whether its queries are asked of the user's own tables, in the databases that the variants
     name: these are opened to be read, and nothing else. Then `tables` is empty."""
 
@@ -229,11 +267,9 @@ class Workload:
     def edition(self) -> str:
         """A short name of its contents: two of them are equal where tables and statements are,
         wherever they lie, and whatever answers are stored."""
-        plain = (dataclasses.replace(one, expected=()) for one in self.statements)
-        reported = workload_fields(
-            dataclasses.replace(self, title="", folder="", statements=tuple(plain))
-        )
-        text = json.dumps(reported, sort_keys=True, separators=(",", ":"))
+        plain = (replace(one, expected=()) for one in self.statements)
+        nameless = replace(self, title="", folder="", statements=tuple(plain))
+        text = json.dumps(plain_fields(nameless), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:EDITION_LETTERS]
 
     def table(self, name: str) -> DataTable:
@@ -261,62 +297,3 @@ class Workload:
     def rows(self) -> int:
         """Its scale: the rows of all tables, or 1 where there are none."""
         return max(sum(table.rows for table in self.tables), 1)
-
-
-_LATER: dict[str, dict[str, Any]] = {
-    "statements": {
-        "changes": "",
-        "script": False,
-        "script_changes": (),
-        "volatile": (),
-        "same": (),
-        "grows": (),
-        "drawn": (),
-        "drawn_start": 0,
-    },
-    "tables": {"sql": "", "checksum": ""},
-}
-"""By list, the fields that workloads of earlier releases lack, with the values that theirs have."""
-_LATER_OF_ALL = {"timezone": UTC, "as_it_stands": False}
-"""The same of the workload itself."""
-
-
-def workload_fields(reported: Workload) -> dict[str, Any]:
-    """Its fields as plain values, those of later releases only where they say something: so what
-    was written before them is equal to itself, and has the hash that it had."""
-    plain = _without(dataclasses.asdict(reported), _LATER_OF_ALL)
-    for key, later in _LATER.items():
-        plain[key] = [_without(one, later) for one in plain[key]]
-    for one in plain["statements"]:
-        _shorten(one)
-    return plain
-
-
-def statement_fields(reported: WorkloadStatement) -> dict[str, Any]:
-    """As `workload_fields`, of one statement."""
-    found = _without(dataclasses.asdict(reported), _LATER["statements"])
-    _shorten(found)
-    return found
-
-
-_SHORT: dict[str, Any] = {
-    "drawn": (), "start": 0, "numbers": (), "exponent": 1.0, "values": (), "words": (),
-    "draws": (), "weight": 1,
-}  # fmt: skip
-"""Of the texts in other dialects, and of what is drawn, the fields that say nothing."""
-
-
-def _shorten(statement: dict[str, Any]) -> None:
-    statement["own"] = [_without(one, _SHORT) for one in statement["own"]]
-    for each in (statement, *statement["own"]):
-        for drawn in each.get("drawn", ()):
-            drawn["draws"] = [_without(draw, _SHORT) for draw in drawn["draws"]]
-        if "drawn" in each:
-            each["drawn"] = [_without(drawn, _SHORT) for drawn in each["drawn"]]
-
-
-def _without(plain: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """Fields without those that have these values."""
-    return {
-        name: value for name, value in plain.items() if name not in later or value != later[name]
-    }

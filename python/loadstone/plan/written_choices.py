@@ -19,6 +19,7 @@ from loadstone.plan.choices import (
 )
 from loadstone.plan.idle_choices import idle
 from loadstone.text.files import read_toml
+from loadstone.text.near import did_you_mean
 from loadstone.text.parsing import as_percentage, share
 from loadstone.text.shape import fields_of, shaped
 
@@ -30,11 +31,6 @@ OF_A_STUDY = {"design": TWO_ENDED, "temperature": STUDIED}
 """Defaults of its command that are none of the fields'."""
 COMMAND_LINE = "the command line"
 """The source of choices that are options."""
-
-
-def read_choices(path: Path) -> Choices:
-    """Read a plan file (TOML, the fields of `Choices`)."""
-    return choices_from(read_given(path), str(path))
 
 
 def read_given(path: Path) -> dict[str, Any]:
@@ -50,17 +46,15 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
     hints = fields_of(Choices)
     unknown = sorted(set(data) - set(hints))
     if unknown:
-        from difflib import get_close_matches
-
         if isinstance(data[unknown[0]], Mapping):
             raise InputError(
                 f"{source}: unknown choice {unknown[0]}; only a plan for --all has such tables",
                 hint="add --all to run one",
             )
-        near = get_close_matches(unknown[0], hints, n=3, cutoff=0.6)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        known = ", ".join(sorted(hints))
-        raise InputError(f"{source}: unknown choice {unknown[0]}", hint=f"{meant}known: {known}")
+        raise InputError(
+            f"{source}: unknown choice {unknown[0]}",
+            hint=f"{did_you_mean(unknown[0], hints)}known: {', '.join(sorted(hints))}",
+        )
     values = {}
     for choice in DEFINED:
         if choice.name in data:

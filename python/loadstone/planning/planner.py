@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,6 +18,7 @@ from loadstone.plan.variant import Variant
 from loadstone.plan.workload import Workload, WorkloadStatement
 from loadstone.planning import repetition
 from loadstone.quel.dialect import is_quel
+from loadstone.text.near import did_you_mean
 from loadstone.workload.quel import read_by
 
 NULL_ENGINE = "null"
@@ -292,8 +292,7 @@ def _meant(name: str, known: Collection[str]) -> str:
     like: Collection[str] = known
     if any(letter in name for letter in "*?["):  # a pattern is like one of a group's
         like = dict.fromkeys(f"{each.partition('-')[0]}-*" for each in known if "-" in each)
-    near = get_close_matches(name, like, n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}? " if near else ""
+    return did_you_mean(name, like, cutoff=0.4)
 
 
 def _chosen(

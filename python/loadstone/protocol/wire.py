@@ -6,13 +6,13 @@ of a surrogate pair), and what was sent must arrive. The types are held by msgsp
 
 import json
 import struct
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from loadstone.errors import ProtocolError
 from loadstone.protocol.messages import ANY_REPLY, ANY_REQUEST, Reply, Request, reply_of
+from loadstone.text.shape import unknown_key
 
 R = TypeVar("R", bound=Reply)
 UNWANTED = struct.Struct("=Q")
@@ -62,32 +62,7 @@ def _converted(sent: Any, kind: Any, what: str) -> Any:
         message = msgspec.convert(sent, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise ProtocolError(f"not a {what}: {error}", hint=HINT) from None
-    unknown = _unknown(sent, message)
-    if unknown:
-        raise ProtocolError(f"not a {what}: {unknown}", hint=HINT)
+    if unknown := unknown_key(sent, type(message), "$"):
+        place, key, _ = unknown
+        raise ProtocolError(f"not a {what}: unknown field `{key}` - at `{place}`", hint=HINT)
     return message
-
-
-def _unknown(sent: Any, value: Any, path: str = "$") -> str:
-    """The first field that a dataclass within does not have: msgspec forbids them in its own types
-    and passes over those of others."""
-    if type(sent) not in (dict, list):
-        return ""
-    inner: list[tuple[str, Any, Any]] = []
-    if names := _names(type(value)):
-        if not isinstance(value, msgspec.Struct) and (unknown := sent.keys() - set(names)):
-            return f"Object contains unknown field `{min(unknown)}` - at `{path}`"
-        inner = [(f"{path}.{name}", sent[name], getattr(value, name))
-                 for name in names if name in sent]  # fmt: skip
-    elif isinstance(value, tuple):
-        inner = [(f"{path}[...]", *pair) for pair in zip(sent, value, strict=True)]
-    elif isinstance(value, dict):
-        inner = [(f"{path}[...]", sent[key], each) for key, each in value.items()]
-    return next(filter(None, (_unknown(raw, each, at) for at, raw, each in inner)), "")
-
-
-def _names(kind: type) -> tuple[str, ...]:
-    """The fields of a type of ours; of others none."""
-    if issubclass(kind, msgspec.Struct):
-        return kind.__struct_fields__
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -2,11 +2,13 @@
 
 from typing import Annotated, Required, TypedDict
 
-from loadstone.text.shape import OneOf, Within
+from msgspec import Meta
 
-Whole = Annotated[int, Within(-(10**15), 10**15)]
+from loadstone.text.shape import one_of
+
+Whole = Annotated[int, Meta(ge=-(10**15), le=10**15)]
 """A number that the paper printed without a point: it is printed without one."""
-Value = Annotated[float, Within(-1e15, 1e15)]
+Value = Annotated[float, Meta(ge=-1e15, le=1e15)]
 KINDS = ("gain", "loss", "ratio", "saved", "sampled", "throughput")
 """The formulas of derived columns."""
 
@@ -15,7 +17,7 @@ class Derived(TypedDict, total=False):
     """A column that the paper derived, as `benchmarks.base.DerivedColumn`."""
 
     name: Required[str]
-    kind: Required[Annotated[str, OneOf(KINDS)]]
+    kind: Required[Annotated[str, one_of(KINDS)]]
     before: Required[str]
     after: Required[str]
     printed: Required[dict[str, Whole | Value]]
@@ -33,14 +35,14 @@ class Table(TypedDict, total=False):
     systems: Required[tuple[str, ...]]
     rows: Required[tuple[tuple[str, str | None, dict[str, Whole | Value | str]], ...]]
     note: str
-    scale: Required[Annotated[int, Within(1, 10**12)]]
+    scale: Required[Annotated[int, Meta(ge=1, le=10**12)]]
     edition: str
     absent: dict[str, dict[str, str]]
     only: dict[str, str]
     fixed: bool
     requests: int
     place: str
-    quantity: Annotated[str, OneOf(("elapsed", "cpu"))]
+    quantity: Annotated[str, one_of(("elapsed", "cpu"))]
     derived: tuple[Derived, ...]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Meta
+
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.plan.presentation import Presentation
@@ -44,7 +46,7 @@ from loadstone.record.model import (
 from loadstone.record.published import Published
 from loadstone.record.schema import table
 from loadstone.record.users import PERCENTILES, UsersPoint
-from loadstone.text.shape import OneOf, Within, shaped, strict_json
+from loadstone.text.shape import one_of, shaped, strict_json
 
 ROWS_MAX = 2 * SAMPLES_MAX
 """Of a table: a cell that was disturbed may have been measured twice."""
@@ -82,11 +84,11 @@ def read_chapters(path: Path) -> tuple[Run, ...]:
 
 Flipped = tuple[str, tuple[str, ...]]
 """A combination: its variant, and the tactics at their other value."""
-Percentile = Annotated[str, OneOf((*(f"{p:g}" for p in PERCENTILES), "max"))]
-Nanoseconds = Annotated[int, Within(0, 10**18)]
-Requests = Annotated[int, Within(0, 10**15)]
+Percentile = Annotated[str, one_of((*(f"{p:g}" for p in PERCENTILES), "max"))]
+Nanoseconds = Annotated[int, Meta(ge=0, le=10**18)]
+Requests = Annotated[int, Meta(ge=0, le=10**15)]
 IntervalRow = tuple[Requests, Requests, Nanoseconds, Nanoseconds, Nanoseconds]
-RateOfStep = Annotated[float, Within(0, 1e12, above=True)]
+RateOfStep = Annotated[float, Meta(gt=0, le=1e12)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

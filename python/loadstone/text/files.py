@@ -1,6 +1,7 @@
 """Result files written whole or not at all, and small files of the user's read with a limit."""
 
 import codecs
+import math
 import os
 import re
 import stat
@@ -101,12 +102,19 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
 
 
 def read_toml(path: Path, bytes_max: int, what: str) -> dict[str, Any]:
-    """The entries of a TOML file; otherwise as `read_text`."""
+    """The entries of a TOML file, whose numbers are finite; otherwise as `read_text`."""
     text = read_text(path, bytes_max, what)
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
 
 
 def read_stdin(bytes_max: int, what: str) -> str:

@@ -1,17 +1,19 @@
 """A value from JSON or TOML, checked against the annotation that declares it.
 
-Both come in files from outside. Errors name the file's key, its value, and the allowed values.
+msgspec converts and checks; bounds are its `Meta`. What it refuses is looked up again here, so that
+the error names the place in the file, the value, and the allowed ones.
 """
 
 import dataclasses
 import json
-import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    NoReturn,
     Required,
     Union,
     get_args,
@@ -20,190 +22,181 @@ from typing import (
     is_typeddict,
 )
 
+import msgspec
+from msgspec import Meta
+
 from loadstone.errors import InputError
+from loadstone.text.near import did_you_mean
 
 SHOWN_LETTERS_MAX = 60
 """Of a value in a message."""
-_WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+_WORDS: dict[type, str] = {
+    int: "a whole number", float: "a number", str: "a text", bool: "true or false", bytes: "bytes",
+}  # fmt: skip
+_FORMS: dict[str, tuple[str, tuple[str, ...]]] = {}
+"""Pattern -> the texts that it allows, in words; and all of them, where they are listed."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Within:
-    """Bounds of a number, declared in an annotation. `above`: `low` itself is not allowed; `below`:
-    nor `high`."""
-
-    low: float
-    high: float
-    above: bool = False
-    below: bool = False
-
-    def holds(self, value: float) -> bool:
-        """Whether a number is within; false for other values."""
-        low = self.low < value if self.above else self.low <= value
-        return low and (value < self.high if self.below else value <= self.high)
-
-    @property
-    def words(self) -> str:
-        """As a message says it."""
-        if not self.above and not self.below:
-            return f"between {self.low:,} and {self.high:,}"
-        low = f"more than {self.low:,}" if self.above else f"at least {self.low:,}"
-        return f"{low} and {'less than' if self.below else 'at most'} {self.high:,}"
+def matching(pattern: str, words: str) -> Meta:
+    """The bound of a text that the whole pattern matches; `words` says which texts do."""
+    whole = rf"\A(?:{pattern})\Z"
+    _FORMS[whole] = words, ()
+    return Meta(pattern=whole)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OneOf:
-    """The allowed words of a text, declared in an annotation."""
-
-    words: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Most:
-    """The greatest length of a text, a list or a table of values, declared in an annotation."""
-
-    length: int
+def one_of(words: Iterable[str]) -> Meta:
+    """The bound of a text that is one of these words."""
+    known = tuple(words)
+    bound = matching("|".join(map(re.escape, known)), f"one of {', '.join(filter(None, known))}")
+    _FORMS[str(bound.pattern)] = _FORMS[str(bound.pattern)][0], known
+    return bound
 
 
 def strict_json(text: str) -> Any:
     """A JSON text's value: finite numbers and characters only. Raises `InputError`."""
     try:
-        value = json.loads(text, parse_constant=_refused)
+        value = json.loads(text, parse_constant=_refuse_constant)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise InputError(f"it is not JSON: {str(error).partition(';')[0]}") from error
     return value
 
 
-def _refused(word: str) -> None:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number")
 
 
 def shaped(value: Any, wanted: Any, where: str) -> Any:
     """The value as the annotation `wanted` has it: lists as tuples, whole numbers as floats where
-    these are asked. Raises `InputError`; `where` names the value in its message."""
-    origin = get_origin(wanted)
-    if origin is Annotated:
-        plain, *bounds = get_args(wanted)
-        return _bounded(shaped(value, plain, where), bounds, where)
-    if origin in (Union, UnionType):
-        return _one_of_types(value, get_args(wanted), where)
-    if origin is tuple:
-        return _list(value, get_args(wanted), where)
-    if origin in (dict, Mapping):
-        return _map(value, get_args(wanted), where)
-    if dataclasses.is_dataclass(wanted) or is_typeddict(wanted):
-        return _record(value, wanted, where)
-    if wanted is float and type(value) is int and abs(value) < 2**63:
-        value = float(value)
-    if type(value) is not wanted or (wanted is float and not math.isfinite(value)):
-        raise _not(value, where, _words(wanted))
-    return value
+    these are wanted. Raises `InputError`; `where` names the value in its message."""
+    if unknown := unknown_key(value, wanted, where):
+        place, key, known = unknown
+        raise InputError(
+            f"{place}: no such key: {shown(key)}",
+            hint=f"{did_you_mean(key, known, most=1)}known: {', '.join(known)}",
+        )
+    return converted(value, wanted, where)
+
+
+def converted(value: Any, wanted: Any, where: str) -> Any:
+    """As `shaped`, for a value whose keys are ours: they are not checked."""
+    try:
+        return msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
+        raise _refusal(value, wanted, where) from None
 
 
 @cache
-def fields_of(kind: Any) -> Mapping[str, Any]:
-    """Name -> annotation. Kept: a record's plan requests those of a cell once for each cell."""
+def fields_of(kind: Any) -> dict[str, Any]:
+    """Name -> annotation, of a type with fields; empty for other types."""
+    if not (dataclasses.is_dataclass(kind) or is_typeddict(kind) or _is_struct(kind)):
+        return {}
     hints = get_type_hints(kind, include_extras=True)
-    fields = {n: get_args(h)[0] if get_origin(h) is Required else h for n, h in hints.items()}
-    return MappingProxyType(fields)
+    return {n: get_args(h)[0] if get_origin(h) is Required else h for n, h in hints.items()}
 
 
-def _record(value: Any, kind: Any, where: str) -> Any:
-    hints = fields_of(kind)
-    if not isinstance(value, dict):
-        raise _not(value, where, "a table of values")
-    unknown = sorted(set(value) - set(hints))
-    if unknown:
-        raise InputError(
-            f"{where}: no such key: {_shown(unknown[0])}", hint=_meant(unknown[0], hints)
-        )
-    values = {name: shaped(item, hints[name], f"{where}.{name}") for name, item in value.items()}
-    missing = [name for name in _required(kind) if name not in values]
-    if missing:
-        raise InputError(f"{where}: {missing[0]} is missing")
-    return kind(**values)
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def _meant(given: Any, known: Iterable[str]) -> str:
-    """A hint at the word that was meant, and at all that there are."""
-    near = _near(given, known)
-    return f"{f'did you mean {near}? ' if near else ''}known: {', '.join(known)}"
+def members(annotation: Any) -> list[tuple[Any, list[Meta]]]:
+    """The types that an annotation allows, None left out, each with its bounds."""
+    kind, *bounds = [annotation]
+    if get_origin(annotation) is Annotated:
+        kind, *others = get_args(annotation)
+        bounds = [one for one in others if isinstance(one, Meta)]
+    if get_origin(kind) not in (Union, UnionType):
+        return [(kind, bounds)]
+    found = [members(one) for one in get_args(kind) if one is not NoneType]
+    return [(plain, [*bounds, *own]) for each in found for plain, own in each]
 
 
-def _near(given: Any, known: Iterable[str]) -> str:
-    # Here, because it is imported with the command line, and needed only by a message.
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(str(given), [*known], n=1)), "")
-
-
-def _required(kind: Any) -> list[str]:
-    if is_typeddict(kind):
-        return sorted(kind.__required_keys__)
-    return [
-        field.name
-        for field in dataclasses.fields(kind)
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    ]
+def _within(value: Any, wanted: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
+    """The values directly within a value, each with its annotation and its place."""
+    for kind, _ in members(wanted):
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is tuple and isinstance(value, list | tuple):
+            kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
+            yield from ((item, kind, where) for item, kind in zip(value, kinds, strict=False))
+        elif isinstance(value, dict) and origin in (dict, Mapping):
+            yield from ((key, arguments[0], where) for key in value)
+            yield from ((item, arguments[1], where) for item in value.values())
+        elif isinstance(value, dict):
+            known = fields_of(kind)
+            yield from ((v, known[k], f"{where}.{k}") for k, v in value.items() if k in known)
 
 
-def _bounded(value: Any, bounds: list[Any], where: str) -> Any:
-    for bound in bounds:
-        if isinstance(bound, Within) and not bound.holds(value):
-            raise InputError(f"{where} must be {bound.words}, not {_shown(value)}")
-        if isinstance(bound, Most) and len(value) > bound.length:
-            which = f": {_shown(value)}" if isinstance(value, str) else ""
-            raise InputError(f"{where} is longer than {bound.length:,}{which}")
-        if isinstance(bound, OneOf) and value not in bound.words:
-            known = [word for word in bound.words if word]
-            refused = _not(value, where, f"one of {', '.join(known)}")
-            near = _near(value, known)
-            refused.hint = f"did you mean {near}?" if near else ""
-            raise refused
-    return value
-
-
-def _one_of_types(value: Any, kinds: tuple[Any, ...], where: str) -> Any:
-    if value is None and NoneType in kinds:
+def unknown_key(value: Any, wanted: Any, where: str) -> tuple[str, str, list[str]] | None:
+    """The first key that is no field: its place, itself, and the fields. msgspec refuses such a key
+    in its own types, and passes over one of a dataclass."""
+    if not isinstance(value, dict | list | tuple):
         return None
-    others = [kind for kind in kinds if kind is not NoneType]
-    for kind in others[:-1]:
-        plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-        if type(value) is plain or (plain is float and type(value) is int):
-            return shaped(value, kind, where)
-    plain = [get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in others]
-    is_last = type(value) is plain[-1] or (plain[-1] is float and type(value) is int)
-    if not is_last and len(plain) > 1 and all(kind in _WORDS for kind in plain):
-        *first, last = (_WORDS[kind] for kind in plain)
-        raise _not(value, where, f"{', '.join(first)} or {last}")
-    return shaped(value, others[-1], where)
+    for kind, _ in members(wanted):
+        known = {} if _is_struct(kind) else fields_of(kind)
+        if isinstance(value, dict) and known and (unknown := sorted(value.keys() - known.keys())):
+            return where, unknown[0], [*known]
+    return next(filter(None, (unknown_key(*one) for one in _within(value, wanted, where))), None)
 
 
-def _list(value: Any, kinds: tuple[Any, ...], where: str) -> tuple[Any, ...]:
-    if not isinstance(value, list | tuple):
-        raise _not(value, where, "a list")
-    wanted = [kinds[0]] * len(value) if kinds[-1] is Ellipsis else list(kinds)
-    if len(wanted) != len(value):
-        raise _not(value, where, f"a list of {len(wanted)}")
-    return tuple(shaped(v, kind, where) for v, kind in zip(value, wanted, strict=True))
+def _refusal(value: Any, wanted: Any, where: str) -> InputError:
+    """The error for the innermost value that is not as wanted."""
+    for one in _within(value, wanted, where):
+        try:
+            msgspec.convert(one[0], one[1])
+        except msgspec.ValidationError:
+            return _refusal(*one)
+    for kind, bounds in members(wanted):
+        if isinstance(value, dict) and fields_of(kind):
+            return InputError(f"{where}: {_missing(value, kind)} is missing")
+        if kind in _WORDS and type(value) is not kind and (kind, type(value)) != (float, int):
+            continue
+        for bound in bounds:
+            if message := _beyond(value, bound):
+                return InputError(f"{where} {message[0]}", hint=message[1])
+    *first, last = dict.fromkeys(_word(kind) for kind, _ in members(wanted))
+    allowed = f"{', '.join(first)} or {last}" if first else last
+    return InputError(f"{where} must be {allowed}, not {shown(value)}")
 
 
-def _map(value: Any, kinds: tuple[Any, Any], where: str) -> dict[Any, Any]:
-    if not isinstance(value, dict):
-        raise _not(value, where, "a table of values")
-    return {shaped(k, kinds[0], where): shaped(v, kinds[1], where) for k, v in value.items()}
+def _missing(value: dict[str, Any], kind: Any) -> str:
+    """The first required field that the value lacks."""
+    if is_typeddict(kind):
+        required: list[str] = sorted(kind.__required_keys__)
+    else:
+        required = [
+            one.name
+            for one in dataclasses.fields(kind)
+            if one.default is one.default_factory is dataclasses.MISSING
+        ]
+    return next(name for name in required if name not in value)
 
 
-def _words(wanted: Any) -> str:
-    return _WORDS.get(wanted, getattr(wanted, "__name__", "something else"))
+def _beyond(value: Any, bound: Meta) -> tuple[str, str] | None:
+    """What a bound allows instead of the value, and a hint; None where the value is within."""
+    if bound.pattern is not None:
+        if re.search(bound.pattern, value):
+            return None
+        words, known = _FORMS[bound.pattern]
+        return f"must be {words}, not {shown(value)}", did_you_mean(value, known, most=1).strip()
+    if bound.max_length is not None:
+        text = f": {shown(value)}" if isinstance(value, str) else ""
+        longer = len(value) > bound.max_length
+        return (f"is longer than {bound.max_length:,}{text}", "") if longer else None
+    if bound.gt is None and bound.lt is None:
+        return f"must be between {bound.ge:,} and {bound.le:,}, not {shown(value)}", ""
+    low = f"at least {bound.ge:,}" if bound.gt is None else f"more than {bound.gt:,}"
+    high = f"at most {bound.le:,}" if bound.lt is None else f"less than {bound.lt:,}"
+    return f"must be {low} and {high}, not {shown(value)}", ""
 
 
-def _not(value: Any, where: str, words: str) -> InputError:
-    return InputError(f"{where} must be {words}, not {_shown(value)}")
+def _word(kind: Any) -> str:
+    if get_origin(kind) is tuple:
+        arguments = get_args(kind)
+        return "a list" if arguments[-1] is Ellipsis else f"a list of {len(arguments)}"
+    return _WORDS.get(kind) or "a table of values"
 
 
-def _shown(value: Any) -> str:
-    """A value as its file would have it."""
+def shown(value: Any) -> str:
+    """A value as its file would have it, cut where it is long."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= SHOWN_LETTERS_MAX else f"{text[:SHOWN_LETTERS_MAX]}…"

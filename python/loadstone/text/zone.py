@@ -3,9 +3,9 @@
 import zoneinfo
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 
 from loadstone.errors import InputError
+from loadstone.text.near import did_you_mean
 
 UTC = "UTC"
 
@@ -17,10 +17,9 @@ def check(name: str, where: str) -> None:
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        near = get_close_matches(name, zoneinfo.available_timezones(), n=3)
         raise InputError(
             f"{where}: there is no time zone {name[:60]!r}",
-            hint=f"did you mean {' or '.join(near)}?" if near else "write one as Europe/Berlin",
+            hint=did_you_mean(name, zoneinfo.available_timezones()) + "write one as Europe/Berlin",
         ) from None
 
 

@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+from msgspec import Meta
+
 from loadstone.errors import InputError
 from loadstone.plan.workload import (
     DIVIDED,
@@ -17,12 +19,12 @@ from loadstone.plan.workload import (
     Accepted,
     Workload,
     WorkloadStatement,
-    statement_fields,
+    plain_fields,
 )
 from loadstone.record.model import Run
 from loadstone.text.files import read_text, write_atomically
 from loadstone.text.numbers import plural
-from loadstone.text.shape import Most, shaped, strict_json
+from loadstone.text.shape import shaped, strict_json
 
 FILE = "expected.json"
 FILE_BYTES_MAX = 1 << 24
@@ -35,7 +37,7 @@ class Stored:
     """A statement's: `of` says of which text and data. `first_rows` are for people, of each
     variation."""
 
-    of: Annotated[str, Most(64)]
+    of: Annotated[str, Meta(max_length=64)]
     answers: tuple[tuple[Accepted, ...], ...]
     first_rows: tuple[tuple[str, ...], ...] = ()
 
@@ -160,6 +162,6 @@ def _of(workload: Workload, statement: WorkloadStatement) -> str:
          [file.sha256 for file in table.files] + ([table.checksum] if table.sql else []))
         for table in workload.tables
     ]  # fmt: skip
-    plain = statement_fields(dataclasses.replace(statement.as_planned(), expected=(), title=""))
+    plain = plain_fields(dataclasses.replace(statement.as_planned(), expected=(), title=""))
     stated = json.dumps([plain, tables], sort_keys=True)
     return hashlib.sha256(stated.encode()).hexdigest()[:16]

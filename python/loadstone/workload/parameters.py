@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated
 
 import sqlglot
+from msgspec import Meta
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
@@ -34,11 +35,10 @@ from loadstone.plan.workload import (
 )
 from loadstone.quel.dialect import is_quel
 from loadstone.text.files import read_text
-from loadstone.text.shape import Most, Within
 
 Asked = Callable[[str, str], tuple[Value, ...]]
 """The values of a query; the second text says for what."""
-Whole = Annotated[int, Within(-(2**62), 2**62)]
+Whole = Annotated[int, Meta(ge=-(2**62), le=2**62)]
 
 VARIATIONS, VARIATIONS_MAX = 10, 1_000
 SEED = 1983
@@ -63,11 +63,11 @@ class Parameter:
     uniform: tuple[Whole, Whole] | None = None
     zipf: tuple[Whole, Whole] | None = None
     sequence: tuple[Whole, Whole] | None = None
-    list: Annotated[tuple[Value, ...], Most(VALUES_MAX)] | None = None
+    list: Annotated[tuple[Value, ...], Meta(max_length=VALUES_MAX)] | None = None
     file: str | None = None
-    query: Annotated[str, Most(1 << 16)] | None = None
-    pattern: Annotated[str, Most(4_000)] | None = None
-    exponent: Annotated[float, Within(0, 20)] = 1.0
+    query: Annotated[str, Meta(max_length=1 << 16)] | None = None
+    pattern: Annotated[str, Meta(max_length=4_000)] | None = None
+    exponent: Annotated[float, Meta(ge=0, le=20)] = 1.0
     """Of zipf: the n-th number has a share of 1 / n to its power."""
 
 

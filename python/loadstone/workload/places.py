@@ -1,9 +1,9 @@
 """The places in a folder that a mistyped name of a workload may mean."""
 
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from loadstone.text.near import nearest
 from loadstone.workload.data_file import SUFFIXES
 
 FILE = "workload.toml"
@@ -28,5 +28,5 @@ def near_places(name: str, folder: Path = Path()) -> list[str]:
             known.setdefault(path.stem, []).append(f"--sql {place}")
         elif path.suffix in SUFFIXES:
             known.setdefault(path.stem, []).append(f"--sql TEXT --data {place}")
-    near = get_close_matches(Path(name).stem, known, n=3, cutoff=0.6)
+    near = nearest(Path(name).stem, known)
     return [place for each in near for place in sorted(known[each])]

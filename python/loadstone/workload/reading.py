@@ -4,7 +4,6 @@ with files of data. docs/workload.md describes the file."""
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from loadstone.plan.workload import (
 from loadstone.quel.dialect import is_quel
 from loadstone.text import zone
 from loadstone.text.files import read_text, read_toml
+from loadstone.text.near import question
 from loadstone.text.numbers import listing
 from loadstone.text.shape import shaped
 from loadstone.workload import data, mixes, quel, script, sql
@@ -56,7 +56,7 @@ def read_workload(place: str) -> Workload:
         if ":" in place:
             inside = "it is none of sysbench:NAME and pgbench:NAME, and no path"
         elif not path.is_dir() and (near := near_places(path.name, path.parent)):
-            inside = f"did you mean {' or '.join(near)}?"
+            inside = question(near).strip()
         raise InputError(f"there is no workload {file}", hint=inside)
     folder = Path(place) if path.is_dir() else path.parent
     return _workload(_stated(read_toml(file, FILE_BYTES_MAX, "the workload"), file), folder, file)
@@ -209,13 +209,6 @@ def _as_written(text: str, dialect: str, among: Sequence[str]) -> tuple[OwnText,
 
 
 def _stated(found: dict[str, Any], file: Path) -> WorkloadToml:
-    known = WorkloadToml.__dataclass_fields__
-    for name in sorted({*found} - {*known}):
-        near = get_close_matches(name, known, n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
-        raise InputError(
-            f"{file}: there is no key {name!r}", hint=f"{meant}known: {', '.join(known)}"
-        )
     stated: WorkloadToml = shaped({"statement": []} | found, WorkloadToml, str(file))
     return stated
 

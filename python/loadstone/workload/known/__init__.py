@@ -6,11 +6,11 @@ Each is one statement of a file beside this one, which a user could have written
 
 import re
 import tomllib
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any
 
 from loadstone.errors import InputError
+from loadstone.text.near import nearest, question
 
 DEFAULT_ROWS = {"sysbench": 10_000, "pgbench": 100_000}
 """Of each one's largest table, as theirs are by default."""
@@ -55,8 +55,7 @@ def entries_of(name: str, rows: int | None) -> dict[str, Any]:
     found = tomllib.loads(text)
     known = [one["name"] for one in found["statement"]]
     if script not in known:
-        near = get_close_matches(script, known, n=1)
-        meant = f"did you mean {kind}:{near[0]}? " if near else ""
+        meant = question([f"{kind}:{name}" for name in nearest(script, known, most=1)])
         raise InputError(
             f"{kind} has no {script[:60]!r} that is read",
             hint=f"{meant}there are: {', '.join(known)}",
