@@ -34,7 +34,7 @@ OWNERS = {
     "altair": ("report/",),
     "vl_convert": ("report/",),
     "jinja2": ("report/",),
-    "msgspec": ("protocol/",),
+    "msgspec": ("plan/", "protocol/", "record/", "text/", "workload/"),
     "sqlglot": (
         "quel/",
         "workload/sql",
