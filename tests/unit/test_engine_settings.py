@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from loadstone.clients.rust.embedded import DuckdbClient, SqliteClient
-from loadstone.engines import setting
 from loadstone.engines.duckdb import own_settings
 from loadstone.engines.duckdb import settings as duckdb
 from loadstone.engines.duckdb.engine import DuckdbEngine
+from loadstone.engines.sqlite import pragmas as pragmas_of_sqlite
 from loadstone.engines.sqlite import settings as sqlite
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant
@@ -81,7 +81,7 @@ def test_duckdbs_sizes_are_read_in_any_unit(printed: str, tmp_path: Path) -> Non
     [("cache_sise", "did you mean cache_size"), ("zzz", "see the manual of sqlite")],
 )
 def test_a_misspelt_setting_is_reported_the_near_ones(asked: str, hint: str) -> None:
-    error = setting.unknown("sqlite", asked, ("cache_size", "page_size", "mmap_size"))
+    error = pragmas_of_sqlite.SETTINGS.unknown(asked, ("cache_size", "page_size", "mmap_size"))
     assert error.message == f"sqlite has no setting {asked!r}"
     assert error.hint.startswith(hint)
 

@@ -6,6 +6,7 @@ from loadstone.engines import setting
 from loadstone.errors import InputError
 from loadstone.plan.variant import parse_variant
 
+SETTINGS = setting.Settings("x", frozenset(), {}, {})
 SAME = (
     ("64MB", "64MB"), ("65536kB", "64MB"), ("600s", "10min"), ("0.6s", "600ms"), ("on", "true"),
     ("OFF", "off"), ("1", "on"), ("1.10", "1.1"), ("16384", "16384"), ("64MiB", "64.0 MiB"),
@@ -19,13 +20,13 @@ OTHER = (
 @pytest.mark.parametrize(("asked", "reading"), SAME)
 def test_the_same_in_other_words(asked: str, reading: str) -> None:
     assert setting.same(asked, reading)
-    assert setting.reported(asked, reading).startswith(asked) or asked.casefold() == reading
+    assert SETTINGS.shown(asked, reading).startswith(asked) or asked.casefold() == reading
 
 
 @pytest.mark.parametrize(("asked", "reading"), OTHER)
 def test_another_value_is_reported_as_it_is(asked: str, reading: str) -> None:
     assert not setting.same(asked, reading)
-    assert setting.reported(asked, reading) == reading
+    assert SETTINGS.shown(asked, reading) == reading
 
 
 def test_an_engine_whose_megabyte_is_decimal_rounds_what_it_prints() -> None:

@@ -2,10 +2,19 @@
 
 The name and the value are the user's text: a name must look like one, and an engine must know it,
 before it comes near a statement. What is read back is the engine's word for it.
+
+Each engine that takes settings has a `settings.toml` beside its `tactics.toml`: which settings
+change the loaded data, and which are refused, by the reason. The engine itself adds how to find
+out what its release knows, how to set one, and how to read it back.
 """
 
 import re
+import tomllib
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Self
 
 from loadstone import secret
 from loadstone.errors import InputError
@@ -15,8 +24,6 @@ from loadstone.text.near import did_you_mean
 VALUE_LETTERS_MAX = 200
 
 _PART = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
-PARTS_MAX = 2
-"""Of a name, with a dot between them."""
 _QUANTITY = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", re.ASCII)
 _KIB = 1024
 _UNITS: Mapping[str, float] = {
@@ -26,7 +33,7 @@ _UNITS: Mapping[str, float] = {
 _POWERS = {"kb": 1, "mb": 2, "gb": 3, "tb": 4}
 _YES, _NO = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 _LAST_DIGIT = 0.06
-"""Of a number that is reported with one digit behind the point."""
+"""The rounding error of a number that is printed with one decimal."""
 
 
 def settings_of(variant: Variant) -> dict[str, str]:
@@ -35,51 +42,81 @@ def settings_of(variant: Variant) -> dict[str, str]:
     return {name.removeprefix(SETTING): value for name, value in named}
 
 
-def check(engine: str, name: str, value: str, parts_max: int = PARTS_MAX) -> None:
-    """Raise `InputError` for what is no setting's name, or no value that one line can show."""
-    parts = name.split(".")
-    if len(parts) > parts_max or not all(map(_PART.fullmatch, parts)):
-        raise InputError(
-            f"{engine}: {name[:40]!r} is no setting's name",
-            hint=f"write {engine}?{SETTING}NAME=VALUE, with the name as {engine} has it",
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The rules for an engine's settings, from its `settings.toml`."""
+
+    engine: str
+    of_data: frozenset[str]
+    """Settings that change the loaded data or its statistics: another value needs a new load."""
+    refused: Mapping[str, tuple[str, ...]]
+    """Patterns of names that a run must not change, by the reason; `*` stands for any letters."""
+    groups: Mapping[str, frozenset[str]]
+    """Other sets of names that only this engine distinguishes."""
+    name_parts: int = 2
+    """The most parts of a name, with dots between them."""
+    binary_units: bool = True
+    """Whether 1 MB is 2^20 bytes to the engine."""
+
+    @classmethod
+    def beside(cls, code: str, engine: str) -> Self:
+        """The rules of the engine that `code`, a module's `__file__`, is part of."""
+        rules = tomllib.loads(Path(code).with_name("settings.toml").read_text(encoding="utf-8"))
+        return cls(
+            engine,
+            of_data=frozenset(rules.get("of_data", ())),
+            refused={reason: tuple(names) for reason, names in rules.get("refused", {}).items()},
+            groups={name: frozenset(names) for name, names in rules.get("groups", {}).items()},
+            name_parts=rules.get("name_parts", 2),
+            binary_units=rules.get("binary_units", True),
         )
-    if secret.names_one(name):
-        raise InputError(
-            f"{engine}: {name} would hold a secret, and settings are recorded",
-            hint="set it outside of Loadstone",
-        )
-    if not value.isprintable() or len(value) > VALUE_LETTERS_MAX:
-        raise InputError(
-            f"{engine}: the value of {name} is no text of one line",
-            hint=f"write at most {VALUE_LETTERS_MAX} letters",
-        )
+
+    def check(self, name: str, value: str) -> None:
+        """Raise `InputError` for a malformed name, a value that one line cannot show, or a setting
+        that a run must not change."""
+        parts = name.split(".")
+        if len(parts) > self.name_parts or not all(map(_PART.fullmatch, parts)):
+            raise InputError(
+                f"{self.engine}: {name[:40]!r} is no setting's name",
+                hint=f"write {self.engine}?{SETTING}NAME=VALUE, with the name as {self.engine}"
+                " has it",
+            )
+        if secret.names_one(name):
+            raise InputError(
+                f"{self.engine}: {name} would hold a secret, and settings are recorded",
+                hint="set it outside of Loadstone",
+            )
+        if not value.isprintable() or len(value) > VALUE_LETTERS_MAX:
+            raise InputError(
+                f"{self.engine}: the value of {name} is no text of one line",
+                hint=f"write at most {VALUE_LETTERS_MAX} letters",
+            )
+        for reason, patterns in self.refused.items():
+            if any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns):
+                raise self.refusal(name, reason)
+
+    def refusal(self, name: str, reason: str) -> InputError:
+        """The error for a setting that cannot be set."""
+        hint = f"leave out {SETTING}{name}"
+        return InputError(f"{self.engine}: {name} cannot be set: {reason}", hint=hint)
+
+    def unknown(self, name: str, known: Collection[str]) -> InputError:
+        """The error for a setting that the engine does not have."""
+        hint = f"{did_you_mean(name, known)}see the manual of {self.engine}"
+        return InputError(f"{self.engine} has no setting {name!r}", hint=hint)
+
+    def shown(self, wanted: str, reading: str) -> str:
+        """A reading as the terms show it: the engine's own words, after the wanted value if that
+        is the same in other words."""
+        if wanted.casefold() == reading.casefold():
+            return reading
+        equal = same(wanted, reading, binary=self.binary_units)
+        return f"{wanted}: {reading}" if equal else reading
 
 
-def unknown(engine: str, name: str, known: Collection[str]) -> InputError:
-    """The error for a setting that the engine has not."""
-    meant = did_you_mean(name, known)
-    return InputError(
-        f"{engine} has no setting {name!r}", hint=f"{meant}see the manual of {engine}"
-    )
-
-
-def refused(engine: str, name: str, reason: str) -> InputError:
-    """The error for a setting that a run must not change."""
-    hint = f"leave out {SETTING}{name}"
-    return InputError(f"{engine}: {name} cannot be set: {reason}", hint=hint)
-
-
-def reported(asked: str, reading: str, *, binary: bool = True) -> str:
-    """A reading for the terms: where it is the value requested, in the asker's words first, and the
-    engine's after them if they are others. `binary`: 1 MB is 2^20 bytes to the engine."""
-    if asked.casefold() == reading.casefold():
-        return reading
-    return f"{asked}: {reading}" if same(asked, reading, binary=binary) else reading
-
-
-def same(asked: str, reading: str, *, binary: bool = True) -> bool:
-    """Whether a reading is the value that was requested, in other words."""
-    a, b = asked.strip("'\" ").casefold(), reading.strip().casefold()
+def same(wanted: str, reading: str, *, binary: bool = True) -> bool:
+    """Whether a reading is the wanted value in other words. `binary`: 1 MB is 2^20 bytes."""
+    a, b = wanted.strip("'\" ").casefold(), reading.strip().casefold()
     if a == b or {a, b} <= _YES or {a, b} <= _NO:
         return True
     left, right = _quantity(a, binary=binary), _quantity(b, binary=binary)

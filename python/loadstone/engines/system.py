@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone.engines import data_files
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.ownership import Hold, Leftover
+from loadstone.engines.setting import Settings
 from loadstone.engines.tactic import Level, Tactic, declared
 from loadstone.errors import InputError, UnknownTacticError, UnsupportedError
 from loadstone.owner import checked_owner
@@ -81,10 +82,9 @@ class System(ABC):
     distribution: ClassVar[str] = ""
     """The package of Python that brings the engine whole, so that a worker can have another
     release of it: `duckdb@1.4.0`. Empty where there is none."""
-    takes_settings: ClassVar[bool] = False
-    """Whether a variant may set a setting of its own by name: `set.NAME=VALUE`."""
-    settings_of_data: ClassVar[Collection[str]] = ()
-    """Settings of its own by which what is loaded looks otherwise."""
+    settings: ClassVar[Settings | None] = None
+    """The rules for its own settings, which a variant sets by name: `set.NAME=VALUE`. None where it
+    takes none."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         """Keep the request; touch nothing. `scratch` is an existing folder that this engine alone
@@ -196,9 +196,12 @@ class System(ABC):
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Raise `InputError` if a setting of that name, `set.NAME=VALUE`, is known to be refused;
-        what only the engine can determine, `start` does."""
-        del variant, value
+        """Raise `InputError` for a setting, `set.NAME=VALUE`, that is known to be refused; what
+        only the engine can determine, `start` does."""
+        del variant
+        if cls.settings is not None:
+            cls.settings.check(name, value)
+            return
         raise InputError(
             f"{cls.name} takes no settings by name here: {SETTING}{name[:40]}",
             hint=f"it can switch: {listed(cls.tactics())}",
@@ -208,7 +211,7 @@ class System(ABC):
     def level_of(cls, name: str) -> Level:
         """The least that another value takes, of a tactic or a setting (`set.NAME`)."""
         if name.startswith(SETTING):
-            is_of_data = name.removeprefix(SETTING) in cls.settings_of_data
+            is_of_data = cls.settings and name.removeprefix(SETTING) in cls.settings.of_data
             return Level.LOAD if is_of_data else Level.START
         return cls.tactic_named(name).level
 
@@ -225,7 +228,7 @@ class System(ABC):
     @classmethod
     def _or_a_setting(cls, name: str) -> str:
         """The end of a hint: the name of a setting of the engine's own, where it takes any."""
-        if not cls.takes_settings:
+        if cls.settings is None:
             return ""
         return f"; or write {SETTING}{name[:40]} for a setting of the engine's own"
 

@@ -282,7 +282,7 @@ def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
     engine = registry.load_system(seam, name)
     with _naming_the_road(name, seam):
         known = frozenset(engine.tactics())
-        variant = parse_variant(text, known, takes_settings=engine.takes_settings)
+        variant = parse_variant(text, known, takes_settings=engine.settings is not None)
         with naming(variant):
             engine.check(variant)
     return variant, engine

@@ -17,7 +17,7 @@ from loadstone.engines.duckdb import loading, optimizers, own_settings, plans, z
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
 from loadstone.engines.duckdb.terms import read_back
-from loadstone.engines.setting import settings_of
+from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
 from loadstone.engines.user_path import path_in
@@ -58,8 +58,7 @@ class DuckdbEngine(Engine):
         tactics=TACTICS,
     )
 
-    takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_LOADED
+    settings: ClassVar[Settings] = own_settings.SETTINGS
 
     _connection: duckdb.DuckDBPyConnection | None = None
     _prepared = False
@@ -81,7 +80,7 @@ class DuckdbEngine(Engine):
         if variant.release in (INSTALLED, Release(number=duckdb.__version__)):
             own_settings.check(name, value)
         else:
-            own_settings.check_name(name, value)
+            super().check_setting(variant, name, value)
 
     @classmethod
     def lacking(cls) -> Collection[str]:

@@ -5,23 +5,9 @@ from functools import cache
 
 import duckdb
 
-from loadstone.engines import setting
+from loadstone.engines.setting import Settings
 
-OF_LOADED = frozenset(
-    {"default_block_size", "force_compression", "storage_compatibility_version",
-     "zstd_min_string_length", "write_buffer_row_group_count"}
-)  # fmt: skip
-"""Those by which a file looks otherwise."""
-REFUSED = frozenset(
-    {"access_mode", "temp_directory", "duckdb_api", "custom_user_agent", "schema", "search_path",
-     "lock_configuration", "enable_external_access", "file_search_path", "home_directory",
-     "secret_directory", "default_secret_storage", "allow_persistent_secrets", "user", "username",
-     "timezone",
-     "log_query_path", "current_dialect", "enable_profiling", "enable_progress_bar",
-     "enable_progress_bar_print", "profiling_output", "profile_output"}
-)  # fmt: skip
-"""Those that reach beyond the database, or that Loadstone's own statements rely on."""
-_REACH = ("extension", "proxy", "log")
+SETTINGS = Settings.beside(__file__, "duckdb")
 _SAME = (
     ("memory_limit", "max_memory"), ("threads", "worker_threads"),
     ("default_null_order", "null_order"), ("checkpoint_threshold", "wal_autocheckpoint"),
@@ -44,28 +30,20 @@ def listed_as(name: str) -> str:
     not: another release may have it."""
     found = next((one for one in _names_of(name) if one in scopes()), None)
     if found is None:
-        raise setting.unknown("duckdb", name, tuple(scopes()))
+        raise SETTINGS.unknown(name, tuple(scopes()))
     return found
 
 
-def check_name(name: str, value: str) -> None:
-    """Raise `InputError` for what is no setting's name or value, or reaches beyond the database,
-    whatever the release."""
-    setting.check("duckdb", name, value)
-    if name.casefold() in REFUSED or any(word in name for word in _REACH):
-        raise setting.refused("duckdb", name, "a run depends on it, or it reaches beyond the run")
-
-
 def check(name: str, value: str) -> None:
-    """Raise `InputError` for what is no setting, reaches beyond the database, or is no value."""
-    setting.check("duckdb", name, value)
+    """Raise `InputError` for a setting that this DuckDB does not have, or a value that it refuses:
+    it is tried on a database in memory."""
+    SETTINGS.check(name, value)
     listed_as(name)
-    check_name(name, value)
     try:
         with duckdb.connect(config=of_start({name: value})) as db:
             set_local(db, {name: value})
     except (duckdb.Error, ValueError) as error:
-        raise setting.refused("duckdb", name, str(error).splitlines()[0]) from None
+        raise SETTINGS.refusal(name, str(error).splitlines()[0]) from None
 
 
 def of_start(settings: Mapping[str, str]) -> dict[str, str | bool | int | float | list[str]]:
@@ -100,6 +78,5 @@ def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dic
     rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()
     found = {str(name): str(value) for name, value in rows}
     return {
-        name: setting.reported(asked, found[listed_as(name)], binary=False)
-        for name, asked in settings.items()
+        name: SETTINGS.shown(wanted, found[listed_as(name)]) for name, wanted in settings.items()
     }

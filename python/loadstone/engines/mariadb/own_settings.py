@@ -10,32 +10,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from loadstone.engines import setting
 from loadstone.engines.mariadb.session import Session
+from loadstone.engines.setting import Settings
 from loadstone.errors import InputError
 from loadstone.plan.variant import SETTING
 
-OF_DATA = frozenset(
-    {"innodb_default_row_format", "innodb_stats_persistent", "innodb_stats_persistent_sample_pages",
-     "innodb_fill_factor", "innodb_compression_default", "innodb_compression_algorithm",
-     "innodb_compression_level", "innodb_file_per_table", "histogram_size", "histogram_type",
-     "use_stat_tables", "default_storage_engine", "innodb_checksum_algorithm"}
-)  # fmt: skip
-"""Those by which what is loaded, or known of it, looks otherwise."""
-_REFUSED = (
-    "autocommit", "basedir", "bind_address", "bootstrap", "character_set", "collation", "datadir",
-    "debug", "default_regex", "event_scheduler", "feedback", "ft_stopword", "general_log",
-    "gtid", "init_", "innodb_buffer_pool_dump", "innodb_buffer_pool_filename",
-    "innodb_buffer_pool_load", "innodb_data_file_path", "innodb_data_home", "innodb_force_",
-    "innodb_ft_server", "innodb_ft_user", "innodb_log_group", "innodb_page_size",
-    "innodb_read_only", "innodb_temp_data", "innodb_tmpdir", "innodb_undo_dir", "large_files",
-    "lc_", "local_infile", "log_", "lower_case", "max_connections", "max_password", "max_user",
-    "open_files", "pid_file", "plugin", "port", "proxy", "read_only", "relay", "replicate",
-    "rpl_", "secure", "server_id", "shared_memory", "skip_", "slave", "slow_", "socket", "sql_mode",
-    "ssl", "strict_password", "sync_", "system_versioning", "time_zone", "tls", "tmpdir",
-    "transaction_read", "tx_read", "user", "version", "wsrep",
-)  # fmt: skip
-"""The beginnings of those on which a run depends, or that reach beyond it."""
+SETTINGS = Settings.beside(__file__, "mariadb")
 _SIZE = re.compile(r"([0-9]{1,12})([KMGTPE])", re.IGNORECASE | re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _HELP_S_MAX = 30.0
@@ -46,15 +26,13 @@ def check(server: Path | None, name: str, value: str) -> None:
     """Raise `InputError` for what is no setting of this server, one that a run must not change, or
     a value that its program does not take. What a server of the user's takes, None, is known when a
     session begins there."""
-    setting.check("mariadb", name, value, parts_max=1)
-    if name.casefold().startswith(_REFUSED):
-        raise setting.refused("mariadb", name, "a run depends on it, or it reaches beyond the run")
+    SETTINGS.check(name, value)
     if server is None:
         return
     known = _names(server)
     # The program takes the beginning of a name for the whole.
     if known and name not in known:
-        raise setting.unknown("mariadb", name, known)
+        raise SETTINGS.unknown(name, known)
     if complaint := _complaint(server, name, value):
         raise InputError(f"mariadb: {complaint}", hint=f"write another {SETTING}{name}=…")
 
@@ -120,9 +98,7 @@ def read_back(session: Session, settings: Mapping[str, str]) -> dict[str, str]:
         rows = session.ask(f"SHOW SESSION VARIABLES LIKE {session.text_literal(name)}")
         reading = str(rows[0][1]) if rows else "not on this server"
         sized = _in_bytes(asked)
-        found[name] = (
-            f"{asked}: {reading}" if sized == reading else setting.reported(asked, reading)
-        )
+        found[name] = f"{asked}: {reading}" if sized == reading else SETTINGS.shown(asked, reading)
     return found
 
 

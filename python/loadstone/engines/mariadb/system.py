@@ -1,6 +1,6 @@
 """MariaDB as a system under test: the server, ours or the user's, and what a run leaves there."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +14,7 @@ from loadstone.engines.mariadb.server import end_orphan
 from loadstone.engines.mariadb.session import Session
 from loadstone.engines.mariadb.users_database import UsersDatabase, marked_in
 from loadstone.engines.ownership import Hold, Leftover, in_use
+from loadstone.engines.setting import Settings
 from loadstone.engines.system import Probe, System
 from loadstone.errors import InputError, NotInstalledError
 
@@ -27,8 +28,7 @@ class MariadbSystem(System):
     """The part that depends on the server alone; the engine adds the statements."""
 
     takes_url: ClassVar[bool] = True
-    takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
+    settings: ClassVar[Settings] = own_settings.SETTINGS
     start_s: ClassVar[float] = 0.3
 
     @classmethod

@@ -21,7 +21,7 @@ from loadstone.engines.postgresql.load import fill, organise, streamed
 from loadstone.engines.postgresql.reading import transaction
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS, encryption
-from loadstone.engines.setting import settings_of
+from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.errors import UnsupportedError
 from loadstone.plan.variant import SETTING
@@ -53,8 +53,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         tactics=TACTICS,
     )
     of_instance: ClassVar[Collection[str]] = TACTICS
-    takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
+    settings: ClassVar[Settings] = own_settings.SETTINGS
 
     _constant_of: Connection | None = None
     """The session in which the constant's statement is prepared."""
@@ -63,7 +62,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
         """Whether it may be set, and whether the program of a private server takes it. What a
         server of the user's takes, or another release, is known when it starts."""
-        own_settings.check(name, value)
+        super().check_setting(variant, name, value)
         programs = programs_of(variant)
         if programs is not None:
             own_settings.check_value(programs, name, value)

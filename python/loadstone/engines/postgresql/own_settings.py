@@ -13,41 +13,18 @@ from typing import Any
 
 import psycopg
 
-from loadstone.engines import setting
+from loadstone.engines.setting import Settings
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.plan.variant import SETTING
 
-OF_DATA = frozenset(
-    {"default_statistics_target", "default_table_access_method", "default_tablespace",
-     "default_toast_compression"}
-)  # fmt: skip
-"""Those by which what is loaded, or known of it, looks otherwise."""
-REFUSED = frozenset(
-    {"search_path", "role", "session_authorization", "client_encoding", "transaction_isolation",
-     "transaction_read_only", "transaction_deferrable", "default_transaction_read_only",
-     "is_superuser", "standard_conforming_strings", "bytea_output", "datestyle", "timezone",
-     "local_preload_libraries", "session_preload_libraries", "shared_preload_libraries",
-     "dynamic_library_path", "jit_provider", "autovacuum", "max_connections",
-     "idle_session_timeout", "event_triggers", "extension_control_path"}
-)  # fmt: skip
-"""Those that Loadstone's own statements, or what it promises, rely on."""
-_REFUSED_KINDS = (
-    "Connections and Authentication", "File Locations", "Replication", "Reporting and Logging",
-    "Write-Ahead Log / Archiv", "Write-Ahead Log / Recovery", "Developer Options",
-)  # fmt: skip
+SETTINGS = Settings.beside(__file__, "postgresql")
+_REFUSED_CATEGORIES = tuple(SETTINGS.groups["refused_categories"])
 _UNKNOWN = "unrecognized configuration parameter"
 """The beginning of a server's complaint about a name."""
 _OF_SESSION = ("user", "superuser")
 _SESSION_SET = "SELECT pg_catalog.set_config(%s, %s, false)"
 
 Connection = psycopg.Connection[tuple[Any, ...]]
-
-
-def check(name: str, value: str) -> None:
-    """Raise `InputError` for what is no setting's name, or one that a run must not change."""
-    setting.check("postgresql", name, value)
-    if name.casefold() in REFUSED:
-        raise setting.refused("postgresql", name, "a run depends on it")
 
 
 def check_value(programs: Path, name: str, value: str) -> None:
@@ -59,7 +36,7 @@ def check_value(programs: Path, name: str, value: str) -> None:
         return
     message, hint = refusal
     if message.startswith(_UNKNOWN):
-        raise setting.unknown("postgresql", name, _names(programs))
+        raise SETTINGS.unknown(name, _names(programs))
     raise InputError(f"postgresql: {message}", hint=hint or f"write another {SETTING}{name}=…")
 
 
@@ -110,10 +87,10 @@ def of_start(connection: Connection, settings: Mapping[str, str], *, ours: bool)
     found = {}
     for name, value in settings.items():
         if name not in known:
-            raise setting.unknown("postgresql", name, tuple(known))
+            raise SETTINGS.unknown(name, tuple(known))
         context, category = known[name]
-        if category.startswith(_REFUSED_KINDS) or context == "internal":
-            raise setting.refused("postgresql", name, "a run depends on it, or it is read-only")
+        if category.startswith(_REFUSED_CATEGORIES) or context == "internal":
+            raise SETTINGS.refusal(name, "a run depends on it, or it is read-only")
         if context not in _OF_SESSION:
             found[name] = value
     if found and not ours:
@@ -144,5 +121,5 @@ def read_back(connection: Connection, settings: Mapping[str, str]) -> dict[str, 
         query = "SELECT pg_catalog.current_setting(%s, true)"
         row = connection.execute(query, (name,)).fetchone()
         reading = str(row[0]) if row and row[0] is not None else "not on this server"
-        found[name] = setting.reported(asked, reading)
+        found[name] = SETTINGS.shown(asked, reading)
     return found

@@ -4,7 +4,7 @@ Rows of generated relations are made in the executors, and checksums are added u
 """
 
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Generated, Structure, Table
 from loadstone.engines.ownership import Hold, Leftover, Space, in_use
-from loadstone.engines.setting import settings_of
+from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.spark import (
     executors,
     own_settings,
@@ -73,8 +73,7 @@ class SparkEngine(Engine):
     s at the start of a run, 21 s for a cold round."""
     statement_s: ClassVar[float] = 0.7
     """It is planned, and its tasks are sent to executors."""
-    takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_LOADED
+    settings: ClassVar[Settings] = own_settings.SETTINGS
     takes_url: ClassVar[bool] = True
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
@@ -109,9 +108,9 @@ class SparkEngine(Engine):
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """One that the programs of the wheel have."""
-        del variant
-        own_settings.check(name, value)
+        """Also that the programs of the wheel have it."""
+        super().check_setting(variant, name, value)
+        own_settings.check(name)
 
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:

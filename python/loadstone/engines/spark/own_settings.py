@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from zipfile import ZipFile
 
-from loadstone.engines import setting
+from loadstone.engines.setting import Settings
 from loadstone.engines.spark.installed import spark_home
 from loadstone.errors import EngineError
 
@@ -24,29 +24,7 @@ _ARCHIVES = {
 _STATIC = "StaticSQLConf"
 _NAME = re.compile(rb"\x01..(spark\.[A-Za-z0-9_.]+)(?=[\x00-\x1f])", re.DOTALL)
 """A text among the constants of a class: a tag, two bytes of length, the letters."""
-OF_LOADED = frozenset(
-    {"spark.sql.parquet.writeLegacyFormat", "spark.sql.parquet.outputTimestampType",
-     "spark.sql.files.maxRecordsPerFile", "spark.sql.parquet.fieldId.write.enabled"}
-)  # fmt: skip
-"""Those by which files of relations look otherwise."""
-_REFUSED = (
-    "spark.master", "spark.app.", "spark.authenticate", "spark.network.crypto", "spark.ssl",
-    "spark.acls", "spark.admin", "spark.connect.", "spark.driver.host", "spark.driver.port",
-    "spark.driver.bindAddress", "spark.driver.extra", "spark.executor.extra", "spark.ui.",
-    "spark.local.dir", "spark.jars", "spark.files", "spark.plugins", "spark.extraListeners",
-    "spark.eventLog", "spark.history", "spark.submit", "spark.pyspark", "spark.archives",
-    "spark.sql.extensions", "spark.sql.catalog", "spark.sql.warehouse", "spark.sql.session.",
-    "spark.sql.sources.default", "spark.sql.caseSensitive", "spark.redaction",
-    "spark.sql.redaction", "spark.sql.execution.pyspark", "spark.sql.streaming", "spark.python.",
-    "spark.executorEnv",
-)  # fmt: skip
-"""The beginnings of those on which a run depends, or that reach beyond it."""
-_NAME_PARTS_MAX = 8
-_TACTICS = {
-    "spark.cores.max": "parallelism",
-    "spark.executor.memory": "executor_memory",
-    "spark.executor.cores": "parallelism",
-}
+SETTINGS = Settings.beside(__file__, "spark")
 
 
 @cache
@@ -69,15 +47,10 @@ def known() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(session), frozenset(start)
 
 
-def check(name: str, value: str) -> None:
-    """Raise `InputError` for no setting of this Spark, or one that a run must not change."""
-    setting.check("spark", name, value, _NAME_PARTS_MAX)
+def check(name: str) -> None:
+    """Raise `InputError` for a setting that this Spark does not have."""
     if not any(name in names for names in known()):
-        raise setting.unknown("spark", name, [each for names in known() for each in names])
-    if name in _TACTICS:
-        raise setting.refused("spark", name, f"the tactic {_TACTICS[name]} sets it")
-    if name.startswith(_REFUSED):
-        raise setting.refused("spark", name, "a run depends on it, or it reaches beyond the run")
+        raise SETTINGS.unknown(name, [each for names in known() for each in names])
 
 
 def of_start(settings: Mapping[str, str]) -> dict[str, str]:
@@ -90,9 +63,9 @@ def of_session(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in settings.items() if name in known()[0]}
 
 
-def reported(asked: Mapping[str, str], readings: Mapping[str, str]) -> dict[str, str]:
-    """Each as the driver has it, in the asker's words where it is the same value."""
-    return {name: setting.reported(value, readings[name]) for name, value in asked.items()}
+def reported(wanted: Mapping[str, str], readings: Mapping[str, str]) -> dict[str, str]:
+    """Each as the driver has it."""
+    return {name: SETTINGS.shown(value, readings[name]) for name, value in wanted.items()}
 
 
 def refused_by(error: EngineError, names: Collection[str]) -> EngineError:

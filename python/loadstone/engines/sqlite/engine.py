@@ -3,7 +3,7 @@
 Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +15,7 @@ from loadstone.engines import data_files
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.ownership import Hold, Leftover
-from loadstone.engines.setting import settings_of
+from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.sqlite import driver, leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
@@ -41,8 +41,7 @@ class SqliteEngine(Engine):
     dialect: ClassVar[str] = "sqlite"
     distribution: ClassVar[str] = "apsw"
     takes_url: ClassVar[bool] = True
-    takes_settings: ClassVar[bool] = True
-    settings_of_data: ClassVar[Collection[str]] = pragmas.OF_DATA
+    settings: ClassVar[Settings] = pragmas.SETTINGS
     capabilities: ClassVar[Capabilities] = Capabilities(
         stored_share=0.9,
         structures={

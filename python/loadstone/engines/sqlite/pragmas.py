@@ -11,31 +11,14 @@ from tempfile import TemporaryDirectory
 
 import apsw
 
-from loadstone.engines import setting
+from loadstone.engines.setting import Settings, same
 from loadstone.engines.sqlite import driver
 from loadstone.errors import EngineError, InputError
 
-OF_CONNECTION = (
-    "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill",
-    "case_sensitive_like", "cell_size_check", "checkpoint_fullfsync", "defer_foreign_keys",
-    "foreign_keys", "fullfsync",
-    "hard_heap_limit", "ignore_check_constraints", "legacy_alter_table", "mmap_size",
-    "read_uncommitted", "recursive_triggers", "reverse_unordered_selects", "soft_heap_limit",
-    "synchronous", "temp_store", "threads", "trusted_schema", "wal_autocheckpoint",
-)  # fmt: skip
-"""Those that no file keeps, and that touch nothing but the connection."""
-OF_FILE = (
-    "application_id", "auto_vacuum", "encoding", "journal_mode", "journal_size_limit",
-    "locking_mode", "max_page_count", "page_size", "secure_delete", "user_version",
-)  # fmt: skip
-"""Those that a file keeps, or that its other users notice."""
-OF_LOADED = frozenset({"application_id", "auto_vacuum", "encoding", "page_size", "user_version"})
-"""Pragmas that change the file for good."""
-
-OF_DATA = OF_LOADED | {"analysis_limit"}
-"""Pragmas that change the loaded tables or their statistics: another value needs a new load."""
-OF_PROCESS = frozenset({"hard_heap_limit", "soft_heap_limit"})
-"""Those that every connection of a process notices: a plan, whose process lives on, tries none."""
+SETTINGS = Settings.beside(__file__, "sqlite")
+OF_CONNECTION, OF_FILE, _OF_NEW_FILE, _OF_PROCESS = (
+    SETTINGS.groups[name] for name in ("connection", "file", "new_file", "process")
+)
 
 _SHOWN_BY: Mapping[str, str] = {"case_sensitive_like": "SELECT 'a' NOT LIKE 'A'"}
 """A query that proves a pragma which SQLite cannot read back."""
@@ -50,13 +33,13 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 def check(name: str, value: str, *, ours: bool) -> None:
     """Raise `InputError` for what is no setting, or is not ours to set in a user's file."""
-    setting.check("sqlite", name, value)
-    if name not in OF_CONNECTION + OF_FILE:
+    SETTINGS.check(name, value)
+    if name not in OF_CONNECTION | OF_FILE:
         if name in _pragmas():
-            raise setting.refused("sqlite", name, "a run depends on it, or it does not stay set")
-        raise setting.unknown("sqlite", name, OF_CONNECTION + OF_FILE)
+            raise SETTINGS.refusal(name, "a run depends on it, or it does not stay set")
+        raise SETTINGS.unknown(name, sorted(OF_CONNECTION | OF_FILE))
     if not ours and name not in OF_CONNECTION:
-        raise setting.refused("sqlite", name, "a file of yours keeps its own")
+        raise SETTINGS.refusal(name, "a file of yours keeps its own")
 
 
 @cache
@@ -68,7 +51,7 @@ def _pragmas() -> frozenset[str]:
 def check_value(name: str, value: str) -> None:
     """Raise `InputError` for a value that this SQLite does not take, by setting it in a file of
     its own. Whatever keeps that from being tried is for the engine's start to report."""
-    if name in OF_PROCESS:
+    if name in _OF_PROCESS:
         return
     if refusal := _refusal(name, value):
         raise InputError(refusal.message, hint=refusal.hint)
@@ -100,7 +83,7 @@ def _refusal(name: str, value: str) -> EngineError | None:
 def apply(db: apsw.Connection, settings: Mapping[str, str], *, new_file: bool) -> None:
     """Set them; those of a file that has no table yet first of all."""
     for name, value in settings.items():
-        if (name in OF_LOADED) == new_file:
+        if (name in _OF_NEW_FILE) == new_file:
             db.pragma(name, int(value) if _is_number(value) else value)
 
 
@@ -113,7 +96,7 @@ def read_back(db: apsw.Connection, settings: Mapping[str, str]) -> dict[str, str
         words = _WORDS.get(name, ())
         number = str(words.index(asked.casefold())) if asked.casefold() in words else asked
         truly = asked.casefold() in ("on", "true", "yes") and reading not in ("0", "None")
-        if not (setting.same(number, reading) or truly):
+        if not (same(number, reading) or truly):
             raise EngineError(
                 f"sqlite does not take {asked!r} for {name}: after that was set, it has {reading}",
                 hint=f"see https://sqlite.org/pragma.html#pragma_{name}, or leave out set.{name}",
