@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_kinds import ENGINES, EVERY_ENGINE, ONE_A_PROCESS, MakeEngine
+from engine_kinds import ENGINES, EVERY_ENGINE, ONE_A_PROCESS, THIRD_PARTY, MakeEngine
 from trapped_server import Connect, sprung, trapped_server, variant_at
 from user_server import UserServer
 
 from loadstone.engines.base import Engine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.plan.variant import Variant
+
+KINDS = EVERY_ENGINE | THIRD_PARTY
 
 
 def _folder() -> Path:
@@ -37,7 +39,7 @@ def make(scratch: Path) -> Iterator[MakeEngine]:
 
     def build(name: str, **tactics: str) -> Engine:
         variant = Variant(name, tuple(sorted(tactics.items())))
-        made.append(EVERY_ENGINE[name](variant, scratch, "run1"))
+        made.append(KINDS[name](variant, scratch, "run1"))
         return made[-1]
 
     yield build
@@ -55,10 +57,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Engin
     """One engine of each kind for all tests: making a server costs most of a test's time."""
     # Made before Turso, which names a folder of its own for what is temporary in its process.
     tmp_path_factory.getbasetemp()
-    folders = {name: _folder() for name in EVERY_ENGINE}
-    engines = {
-        name: kind(Variant(name), folders[name], "shared") for name, kind in EVERY_ENGINE.items()
-    }
+    folders = {name: _folder() for name in KINDS}
+    engines = {name: kind(Variant(name), folders[name], "shared") for name, kind in KINDS.items()}
     yield engines
     for name, engine in engines.items():
         engine.remove()

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 import pytest
+from third_party import PlainEngine
 
 from loadstone.engines.base import Engine
 from loadstone.engines.duckdb.engine import DuckdbEngine
@@ -76,6 +77,8 @@ ENGINES: dict[str, type[Engine]] = {
 """Those that start within a second or two: all files of the suite try them."""
 EVERY_ENGINE: dict[str, type[Engine]] = ENGINES | {kind.name: kind for kind in (SparkEngine, *CHDB)}
 """With those that take no updates: a file that tries every one asks for none of them."""
+THIRD_PARTY = {PlainEngine.name: PlainEngine}
+"""What a newcomer writes; `test_engine.py` alone tries it."""
 ONE_A_PROCESS = ("chdb",)
 """Those of which a process can have one database open: a worker has one engine."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from engine_kinds import EVERY_ENGINE, MakeEngine, with_spark
+from engine_kinds import EVERY_ENGINE, THIRD_PARTY, MakeEngine, with_spark
 from postgresql_build import RELEASE
 from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
@@ -16,10 +16,11 @@ from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.worker.statement_timer import contents_of
 
 T = "range of t is t "
+KINDS = EVERY_ENGINE | THIRD_PARTY
 HOSTILE = ('a "quoted" name', "select", "Überschrift", "semi;colon -- %s", "UPPER")
 
 
-@pytest.fixture(params=with_spark())
+@pytest.fixture(params=[*with_spark(), *THIRD_PARTY])
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -230,7 +231,7 @@ def test_terms_are_read_back_in_the_words_of_the_tactics(engine: Engine) -> None
 
 
 def test_a_changed_tactic_is_read_back(make: MakeEngine, name: str) -> None:
-    tactics = EVERY_ENGINE[name].capabilities.tactics
+    tactics = KINDS[name].capabilities.tactics
     asked = {"durability": "none"}
     asked |= {"cache": str(64 * 2**20)} if "cache" in tactics else {}
     asked |= {"parallelism": "2"} if "<n>" in tactics["parallelism"].names else {}
@@ -356,7 +357,7 @@ def test_remove_clears_what_another_worker_left(
 
 
 def test_a_probe_leaves_nothing(name: str, scratch: Path) -> None:
-    probe = EVERY_ENGINE[name].probe(scratch)
+    probe = KINDS[name].probe(scratch)
     assert list(scratch.iterdir()) == []
     if probe is not None:
         assert probe.name

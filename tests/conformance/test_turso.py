@@ -208,11 +208,11 @@ def test_a_bug_of_the_engines_is_an_error(
         def close(self) -> None:
             """Nothing to close."""
 
-    whole = engine._session._connection
-    monkeypatch.setattr(engine._session, "_connection", Panicking())
+    whole = engine._connection
+    monkeypatch.setattr(engine, "_connection", Panicking())
     with pytest.raises(EngineError, match="index out of bounds"):
         engine.fetch("SELECT 1")
-    monkeypatch.setattr(engine._session, "_connection", whole)
+    monkeypatch.setattr(engine, "_connection", whole)
     assert engine.fetch("SELECT 1") == [(1,)]
 
 

@@ -12,11 +12,10 @@ from trapped_server import Connect, variant_at
 from user_server import UserServer, user_server
 
 from loadstone import registry
-from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.capabilities import Attribute, Table, quoted
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.session import user_address
-from loadstone.engines.quoting import quoted
 from loadstone.engines.system import System
 from loadstone.errors import EngineError
 from loadstone.run import scratch

@@ -3,10 +3,10 @@
 import pytest
 
 from loadstone.clients.rust.lode import LodeClient
-from loadstone.engines import bounds
 from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.engines.tactic import memory_bytes, threads
 from loadstone.errors import InputError
 from loadstone.plan.variant import parse_variant
 
@@ -19,7 +19,7 @@ def check(kind: type, text: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_tactic_takes_more_than_the_machine_has(kind: type) -> None:
-    most = {"<bytes>": bounds.memory_bytes(), "<n>": bounds.threads()}
+    most = {"<bytes>": memory_bytes(), "<n>": threads()}
     for name, tactic in kind.capabilities.tactics.items():
         limit = next((most[value] for value in tactic.names if value in most), None)
         limit = min(limit, tactic.most) if limit and tactic.most else limit
@@ -33,7 +33,7 @@ def test_no_tactic_takes_more_than_the_machine_has(kind: type) -> None:
 
 
 def test_a_server_elsewhere_has_processors_of_its_own() -> None:
-    check(PostgresqlEngine, f"postgresql://db/app?parallelism={bounds.threads() + 1}")
+    check(PostgresqlEngine, f"postgresql://db/app?parallelism={threads() + 1}")
     with pytest.raises(InputError, match="1024"):
         check(PostgresqlEngine, "postgresql://db/app?parallelism=100000")
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from loadstone.engines import bounds
+from loadstone.engines import tactic
 from loadstone.errors import InputError
 from loadstone.record.reader import read
 from loadstone.run import data_room
@@ -27,7 +27,7 @@ def machine(monkeypatch: pytest.MonkeyPatch):
     """One with so much memory and free disk."""
 
     def of(memory_bytes: int, free_bytes: int) -> None:
-        monkeypatch.setattr(bounds, "memory_bytes", lambda: memory_bytes)
+        monkeypatch.setattr(tactic, "memory_bytes", lambda: memory_bytes)
         free = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(free=free_bytes))
         monkeypatch.setattr(data_room, "shutil", free)
 

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import ipc, parquet
 
 from loadstone.engines.capabilities import Attribute, Table
-from loadstone.engines.sqlite_form import kept_rows
+from loadstone.engines.sqlite_family import kept_rows
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.workload import data
 

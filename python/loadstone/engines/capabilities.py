@@ -9,6 +9,11 @@ from loadstone.plan.role import Role
 STORAGES = ("heap", "clustered", "hash", "nonclustered")
 
 
+def quoted(name: str) -> str:
+    """A name in a statement, as the SQL standard delimits it: any name can be written so."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """A column: its name and its type. In the papers' terms: `int2`, `int4`, `int8`, `char(52)`; of
@@ -37,6 +42,13 @@ class Table:
     indexes: tuple[str, ...] = ()
     primary_key: tuple[str, ...] = ()
     compound: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The attributes in whose order a clustered relation is stored; empty for another."""
+        if self.organisation != "clustered" or self.key is None:
+            return ()
+        return (self.key, self.tiebreaker) if self.tiebreaker else (self.key,)
 
     @property
     def all_indexes(self) -> tuple[tuple[str, ...], ...]:

@@ -1,4 +1,4 @@
-"""The one list of the files that hold a system's data: whatever lies in its folders.
+"""The files that hold a system's data: all that lies in its folders, or what a URL names.
 
 An engine cannot forget a file, because it lists none: it says which folders are its own, and what
 in them is left out, each with its reason.
@@ -8,6 +8,9 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from loadstone.errors import InputError, UnknownTacticError
 
 
 def below(folders: Iterable[Path], left_out: Collection[Path]) -> list[Path]:
@@ -40,3 +43,20 @@ def _below(path: str, skipped: set[str], seen: set[tuple[int, int]]) -> Iterator
         yield path
     for name in inside:
         yield from _below(f"{path}/{name}", skipped, seen)
+
+
+def path_in(url: str) -> Path:
+    """The file of a user's database that a URL names, links followed, because what belongs to it
+    lies beside it. Raises `InputError`."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    odd = not path.startswith("/") or path.startswith("//") or path.endswith("/") or "\0" in path
+    if odd or parts.netloc:
+        raise InputError(
+            f"cannot read the file's path in {url}",
+            hint=f"write {parts.scheme}:///absolute/path.db, with % as %25, # as %23 and ? as %3F",
+        )
+    if parts.query:
+        unknown = parts.query.partition("=")[0]
+        raise UnknownTacticError(parts.scheme, unknown, "what `loadstone engines` lists")
+    return Path(os.path.realpath(path))

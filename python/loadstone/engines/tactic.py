@@ -6,6 +6,7 @@ its level, its values (the default first) and six sentences. A number's place is
 or `<n>`.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,13 +15,23 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from loadstone.engines import bounds
 from loadstone.errors import InputError
 
+CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
+"""The cache of every engine unless the variant names another, so that caches are equal."""
+THREADS_EACH = 4
+"""Threads that a tactic may request for each processor: enough to see that more do not help."""
+THREADS_MIN = 8
+SERVER_THREADS_MAX = 1024
+"""For a user's server, whose machine is unknown: PostgreSQL's own limit
+(max_parallel_workers_per_gather)."""
+NUMBER_MAX = 10**9
+"""The bound of a tactic that is neither threads nor bytes."""
+
 FILE = "tactics.toml"
+"""An engine's file, beside its code."""
 CLIENT_FILE = "client_tactics.toml"
 """Beside it, of the same shape: the tactics that only a calling program of the engine has."""
-"""The name of an engine's file, beside its code."""
 SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
 """The parts of a tactic's text."""
 GROUPS = ("storage", "execution", "log", "communication")
@@ -28,8 +39,12 @@ GROUPS = ("storage", "execution", "log", "communication")
 OF_STUDIES = ("studied", "group", "counters")
 """The keys of a tactic that only studies read."""
 SHOWN_LETTERS = 40
-"""Of a value that is refused."""
+"""How much of a refused value a message shows."""
 
+_CGROUPS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 _OTHER_UNITS = re.compile(r"([0-9]+) ?([kmg])i?b?", re.ASCII | re.IGNORECASE)
 """A size in units that could mean a power of ten, or of two."""
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
@@ -126,12 +141,12 @@ class Tactic:
 
     def _most_here(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
         if kind == "<bytes>":
-            return bounds.memory_bytes(), "the memory available here, in bytes, is"
+            return memory_bytes(), "the memory available here, in bytes, is"
         if self.name != "parallelism":
-            return bounds.NUMBER_MAX, "its maximum is"
+            return NUMBER_MAX, "its maximum is"
         if elsewhere:
-            return bounds.SERVER_THREADS_MAX, "a server's maximum is"
-        return bounds.threads(), "the maximum for this machine's processors is"
+            return SERVER_THREADS_MAX, "a server's maximum is"
+        return threads(), "the maximum for this machine's processors is"
 
 
 def described(
@@ -178,3 +193,21 @@ def for_studies(found: Tactic, reported: Mapping[str, Any]) -> Tactic:
 def _sentence(text: str) -> str:
     """Of a text in lines, one line."""
     return " ".join(text.split())
+
+
+def threads() -> int:
+    """Threads that one engine may be given."""
+    return max(THREADS_MIN, THREADS_EACH * len(os.sched_getaffinity(0)))
+
+
+def memory_bytes() -> int:
+    """The memory that this machine has, or that our group of processes may take."""
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for path in _CGROUPS:
+        try:
+            reported = path.read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if reported.isdecimal():
+            found.append(int(reported))
+    return min(found)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone._core import RelationStream, attributes
-from loadstone.engines import bounds
+from loadstone.engines import tactic
 from loadstone.errors import InputError
 from loadstone.plan.role import Role
 from loadstone.run.planned import Planned
@@ -77,7 +77,7 @@ def larger_than_memory(planned: Planned, folder: Path | None = None) -> str:
     if room is None:
         return ""
     folder = _existing(folder or parent())
-    free_bytes, memory_bytes = shutil.disk_usage(folder).free, bounds.memory_bytes()
+    free_bytes, memory_bytes = shutil.disk_usage(folder).free, tactic.memory_bytes()
     if room.least_bytes > free_bytes:
         raise InputError(
             f"the tables of {plural(max(planned.plan.rows), 'row')} take {size(room.least_bytes)}"

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone import _core
 from loadstone.clients.declared import capabilities, opened
 from loadstone.clients.rust.embedded import RustClient, client_errors
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.lode.declared import check_together, described
 from loadstone.engines.lode.engine import HEADER_BYTES
 from loadstone.engines.lode.server import PageServer, end_orphan
-from loadstone.engines.tactic import of_client
+from loadstone.engines.tactic import CACHE_BYTES_DEFAULT, of_client
 from loadstone.errors import InputError
 
 if TYPE_CHECKING:

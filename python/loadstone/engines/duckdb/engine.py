@@ -13,6 +13,7 @@ import duckdb
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.data_files import path_in
 from loadstone.engines.duckdb import loading, optimizers, own_settings, plans, zoned
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
@@ -20,7 +21,6 @@ from loadstone.engines.duckdb.terms import read_back
 from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
-from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.release import INSTALLED, Release
 from loadstone.plan.variant import SETTING

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from loadstone.engines.capabilities import Table
-from loadstone.engines.quoting import quoted
+from loadstone.engines.capabilities import Table, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa

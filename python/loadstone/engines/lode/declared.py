@@ -9,8 +9,7 @@ from typing import Any
 
 from loadstone import lode
 from loadstone.engines import tactic
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
-from loadstone.engines.tactic import Level, Tactic
+from loadstone.engines.tactic import CACHE_BYTES_DEFAULT, Level, Tactic
 from loadstone.errors import InputError
 
 _BOUNDS = re.compile(r"(?:bytes|a number) from ([0-9]+)(?: to ([0-9]+))?")

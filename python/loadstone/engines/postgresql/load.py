@@ -8,7 +8,7 @@ import psycopg
 import pyarrow as pa
 from pyarrow import csv
 
-from loadstone.engines.quoting import quoted
+from loadstone.engines.capabilities import quoted
 from loadstone.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from loadstone.engines import quoting
+from loadstone.engines import capabilities
 from loadstone.engines.ownership import Space, lock_key
 from loadstone.errors import EngineError
 
@@ -110,11 +110,11 @@ class Schema(Space):
     @property
     def quoted(self) -> str:
         """As written in a statement."""
-        return quoting.quoted(self.name)
+        return capabilities.quoted(self.name)
 
     def member(self, name: str) -> str:
         """A table or an index of ours as written in a statement."""
-        return f"{self.quoted}.{quoting.quoted(name)}"
+        return f"{self.quoted}.{capabilities.quoted(name)}"
 
     @property
     def _identifier(self) -> sql.Identifier:

@@ -5,7 +5,7 @@ from typing import Any
 
 import apsw
 
-from loadstone.engines.quoting import quoted
+from loadstone.engines.capabilities import quoted
 
 
 class _Older(apsw.Connection):

@@ -6,23 +6,21 @@ Our file has a WAL journal. A user's file keeps the journal it has, and everythi
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
 from loadstone._core import StatementUsers
 from loadstone.engines import data_files
-from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.data_files import path_in
 from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.sqlite import driver, leftovers, pragmas, switches, user_file
-from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
-from loadstone.engines.sqlite.user_file import OwnTables, errors
-from loadstone.engines.sqlite_form import ACCESS, BUSY_MS_MAX, plan_text, zone_of
+from loadstone.engines.sqlite.user_file import OwnTables
+from loadstone.engines.sqlite_family import BUSY_MS_MAX, SqliteFamily, zone_of
 from loadstone.engines.system import READ_ONLY, TABLES
-from loadstone.engines.user_path import path_in
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.plan.variant import SETTING
 
@@ -34,11 +32,14 @@ if TYPE_CHECKING:
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
 
-class SqliteEngine(Engine):
+class SqliteEngine(SqliteFamily):
     """A heap is a rowid table, a clustered relation a WITHOUT ROWID table."""
 
     name: ClassVar[str] = "sqlite"
-    dialect: ClassVar[str] = "sqlite"
+    driver_errors: ClassVar[tuple[type[BaseException], ...]] = (apsw.Error,)
+    stage: ClassVar[str] = "temp.loadstone_unordered"
+    by_key: ClassVar[Sequence[str]] = (*SqliteFamily.by_key, " USING PRIMARY KEY")
+    endings: ClassVar[Sequence[str]] = ("-wal", "-journal", "-shm")
     distribution: ClassVar[str] = "apsw"
     takes_url: ClassVar[bool] = True
     settings: ClassVar[Settings] = pragmas.SETTINGS
@@ -57,7 +58,6 @@ class SqliteEngine(Engine):
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
-        self._connection: apsw.Connection | None = None
         self._entered = False
         self._space: OwnTables | None = None
         if variant.url is not None:
@@ -103,39 +103,38 @@ class SqliteEngine(Engine):
         url = self.variant.url
         return self.scratch / "sqlite.db" if url is None else path_in(url)
 
-    def start(self) -> None:
-        """Open the file, enter our space of it if it is the user's, and set every tactic."""
-        self.check(self.variant)
-        if self._connection is not None:
-            return
+    def connect(self) -> apsw.Connection:
+        """To our file; to a user's within our space of it, or to read alone."""
         if self._space is None:
-            with errors():
-                connection = self._connection = driver.Connection(str(self.path))
+            connection = driver.Connection(str(self.path))
+        elif self.as_it_stands:
+            connection = user_file.connect_to_read(self.path)
+        else:
+            connection = user_file.connect(self.path)
+        try:
+            if self._space is None:
                 connection.set_busy_timeout(BUSY_MS_MAX)
                 switches.prepare(connection, self._values)
                 pragmas.apply(connection, settings_of(self.variant), new_file=True)
-        elif self.as_it_stands:
-            connection = self._connection = user_file.connect_to_read(self.path)
-        else:
-            connection = self._connection = user_file.connect(self.path)
-            with errors(f"cannot make tables in {self.path}"):
-                self._space.enter(connection)
-                self._entered = True
-                connection.authorizer = self._space.guard
-        self._set(connection)
+            elif not self.as_it_stands:
+                with self.errors(f"cannot make tables in {self.path}"):
+                    self._space.enter(connection)
+                    self._entered = True
+                    connection.authorizer = self._space.guard
+            self._set(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-    def stop(self) -> Sequence[int]:
-        """Close: the last connection writes the WAL back and gives up its cache."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with errors():
-                connection.close()
-        return ()
+    def hint(self, error: BaseException) -> str:
+        """By the kind of SQLite's error."""
+        return user_file.hint(error)
 
     def terms(self) -> Mapping[str, str]:
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
-        db = self._open()
-        with errors():
+        db = self.connection
+        with self.errors():
             reported = {name: str(db.pragma(name)) for name in PRAGMAS}
             options = apsw.compile_options
             filled = db.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'")
@@ -148,14 +147,11 @@ class SqliteEngine(Engine):
                 **self._reported(db),
                 **{
                     SETTING + name: reported
-                    for name, reported in self._pragmas_reported(db).items()
+                    for name, reported in pragmas.read_back(db, settings_of(self.variant)).items()
                 },
                 "setting.statistics": statistics(analysed, stat4="ENABLE_STAT4" in options),
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
             }
-
-    def _pragmas_reported(self, db: apsw.Connection) -> dict[str, str]:
-        return pragmas.read_back(db, settings_of(self.variant))
 
     def _reported(self, db: apsw.Connection) -> dict[str, str]:
         reported = switches.read_back(db, self.tables())
@@ -164,34 +160,36 @@ class SqliteEngine(Engine):
         return reported
 
     def tables(self) -> Sequence[str]:
-        """All tables of the file but SQLite's own; of the user's, all of our space."""
-        if self._space is not None:
-            with errors():
-                return self._space.tables(self._open())
-        query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-        names = [str(row[0]) for row in self.fetch(query)]
-        return [name for name in names if not name.startswith("sqlite_")]
+        """All tables of a file of ours; of the user's, all of our space."""
+        if self._space is None:
+            return super().tables()
+        with self.errors():
+            return self._space.tables(self.connection)
 
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
-        """Insert by one prepared statement in one transaction, indexes included."""
-        if table.organisation == "hash":
-            raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
-        db = self._open()
-        name = self._ours(table.name)
-        rowid, indexed = self.tactic("without_rowid") == "off", self.tactic("index") == "all"
-        with errors():
-            fill(db, table, rows, rowid=rowid, indexed=indexed)
-        return int(self.fetch(f"SELECT count(*) FROM {name}")[0][0])  # noqa: S608
+        """Only a table of ours, in a user's file."""
+        self._ours(table.name)
+        return super().load(table, rows)
+
+    def has_rowid(self, table: Table) -> bool:
+        """By its tactic."""
+        del table
+        return self.tactic("without_rowid") == "off"
+
+    def drop(self, table: str) -> None:
+        """Only a table of ours, in a user's file."""
+        self._ours(table)
+        super().drop(table)
 
     def settle(self, tables: Sequence[str]) -> None:
         """ANALYZE each table, then write the WAL back and empty it; in a user's file as far as no
         other user of it has to wait."""
         if self.as_it_stands:
             return
-        db = self._open()
+        db = self.connection
         passive = self._space is not None
         mode = apsw.SQLITE_CHECKPOINT_PASSIVE if passive else apsw.SQLITE_CHECKPOINT_TRUNCATE
-        with errors():
+        with self.errors():
             for table in tables:
                 self._ours(table)
                 switches.analyze(db, table, self.tactic("statistics"))
@@ -199,19 +197,14 @@ class SqliteEngine(Engine):
 
     def run(self, statement: str) -> int:
         """Step to the end. SQLite counts no rows of a CREATE TABLE AS."""
-        db = self._open()
+        db = self.connection
         before = db.total_changes()
-        with errors():
+        with self.errors():
             for _ in db.execute(statement):
                 pass
         # A change may also begin with WITH, or with a comment.
         counted = statement.lstrip()[:6].upper() != "CREATE"
         return db.total_changes() - before if counted else -1
-
-    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Every row as a tuple."""
-        with errors():
-            return self._open().execute(statement).fetchall()
 
     def interrupt(self) -> None:
         """By `sqlite3_interrupt`."""
@@ -219,20 +212,15 @@ class SqliteEngine(Engine):
         if connection is not None:
             connection.interrupt()
 
-    def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        """One row after another: a list of them all takes a third longer."""
-        with errors():
-            yield from self._open().execute(statement)
-
     def ask_nothing(self) -> None:
         """A text without a statement."""
-        with errors():
-            self._open().execute("")
+        with self.errors():
+            self.connection.execute("")
 
     def ask_constant(self) -> None:
         """From APSW's cache of prepared statements."""
-        with errors():
-            self._open().execute("SELECT 1").fetchall()
+        with self.errors():
+            self.connection.execute("SELECT 1").fetchall()
 
     def plan(self, statement: str, query: str) -> None:
         """Compile it past APSW's cache, as EXPLAIN, of which the first line is made, too. Only what
@@ -240,54 +228,35 @@ class SqliteEngine(Engine):
         del query
         if not statement.lstrip()[:6].upper().startswith("CREATE"):
             raise UnsupportedError("the statement stays prepared in APSW's cache")
-        with errors():
-            cursor = self._open().cursor()
+        with self.errors():
+            cursor = self.connection.cursor()
             cursor.execute(f"EXPLAIN {statement}", can_cache=False)
             cursor.close()
 
     def count(self, query: str, *, planned: bool) -> int:
         """From APSW's cache of prepared statements, or past it."""
-        with errors():
-            rows = self._open().cursor().execute(query, can_cache=not planned).fetchall()
+        with self.errors():
+            rows = self.connection.cursor().execute(query, can_cache=not planned).fetchall()
         return int(str(rows[0][0]))
 
     @contextmanager
     def taken_back(self) -> Iterator[None]:
         """BEGIN … ROLLBACK. SQLite forgets its schema where it takes back a change of it, and the
         next statement would read it again, inside its clock."""
-        db = self._open()
-        with errors():
-            db.execute("BEGIN")
-            try:
+        try:
+            with super().taken_back():
                 yield
-            finally:
-                db.execute("ROLLBACK")
-                db.execute("SELECT 1 FROM sqlite_schema LIMIT 0", can_cache=False)
-
-    def drop(self, table: str) -> None:
-        """Drop the table; its indexes go with it."""
-        with errors():
-            self._open().execute(f"DROP TABLE IF EXISTS {self._ours(table)}")
-
-    def explain(self, statement: str) -> str:
-        """EXPLAIN QUERY PLAN, indented by depth."""
-        return plan_text(self.fetch(f"EXPLAIN QUERY PLAN {statement}"))
-
-    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
-        """A SEARCH by the primary key or by an index of ours; an automatic index is the engine's
-        own, made for the statement after a scan."""
-        del statement
-        steps = (line.strip() for line in plan.splitlines())
-        return sorted({_access_path(step) for step in steps if ACCESS.match(step)})
+        finally:
+            with self.errors():
+                query = "SELECT 1 FROM sqlite_schema LIMIT 0"
+                self.connection.execute(query, can_cache=False)
 
     def size_bytes(self) -> int:
         """Pages in use, times their size; of a user's file, those of our space."""
-        db = self._open()
-        with errors():
-            if self._space is not None and not self.as_it_stands:
-                return self._space.size_bytes(db)
-            pages = _number(db, "page_count") - _number(db, "freelist_count")
-            return pages * _number(db, "page_size")
+        if self._space is None or self.as_it_stands:
+            return super().size_bytes()
+        with self.errors():
+            return self._space.size_bytes(self.connection)
 
     def not_data(self) -> Mapping[Path, str]:
         """The WAL's index; but not of a user's file while it is closed here: then the index exists
@@ -295,30 +264,19 @@ class SqliteEngine(Engine):
         if self._space is not None and self._connection is None:
             return super().not_data()
         made_anew = "the WAL's index: every opening makes it anew, and maps it"
-        return {**super().not_data(), self._family()[-1]: made_anew}
+        return {**super().not_data(), self.family()[-1]: made_anew}
 
     def files(self) -> Sequence[Path]:
         """Those in the scratch folder; of a user's database the file, its WAL and its journal."""
         if self._space is None:
             return super().files()
-        return data_files.below(self._family(), self.not_data())
+        return data_files.below(self.family(), self.not_data())
 
     def stored_name(self, name: str) -> str:
         """In a user's file, with the prefix that marks it as ours."""
         if self._space is None or self.as_it_stands:
             return name
         return self._space.prefix + name
-
-    @contextmanager
-    def another(self) -> Iterator[Engine]:
-        """A connection of its own to the same file, with a cache of its own."""
-        session = type(self)(self.variant, self.scratch, self.owner)
-        session.as_it_stands, session.timezone = self.as_it_stands, self.timezone
-        try:
-            session.start()
-            yield session
-        finally:
-            session.stop()
 
     @contextmanager
     def users(self) -> Iterator[StatementUsers]:
@@ -328,7 +286,7 @@ class SqliteEngine(Engine):
             raise UnsupportedError("users in Rust would pass the guard of a file of yours")
         if settings_of(self.variant):
             raise UnsupportedError("settings by name are set for sessions of Python alone")
-        begin = switches.reported(self._open())
+        begin = switches.reported(self.connection)
         self.stop()
         try:
             yield StatementUsers.sqlite(str(self.path), begin, driver.sqlite_version())
@@ -337,12 +295,11 @@ class SqliteEngine(Engine):
 
     def remove(self) -> None:
         """Close, and delete the files, or drop our space from the user's."""
+        if self._space is None:
+            super().remove()
+            return
         self.stop()
         if self.as_it_stands:
-            return
-        if self._space is None:
-            for path in self._family():
-                path.unlink(missing_ok=True)
             return
         try:
             connection = user_file.connect(self.path)
@@ -352,7 +309,7 @@ class SqliteEngine(Engine):
             # Never entered: it holds nothing of this run's, and `start` reported the error.
             return
         try:
-            with errors(f"cannot drop {self._space.name} from {self.path}"):
+            with self.errors(f"cannot drop {self._space.name} from {self.path}"):
                 self._space.drop_own(connection)
         finally:
             connection.close()
@@ -377,7 +334,7 @@ class SqliteEngine(Engine):
         if variant.url is None:
             return Hold()
         space = OwnTables.of(owner, variant.name)
-        return leftovers.held(path_in(variant.url), space)
+        return leftovers.hold(path_in(variant.url), space)
 
     def _switch(self, before: "Variant") -> None:
         """On the connection that is open, with the pages that it has; on a new one where a pragma
@@ -390,7 +347,7 @@ class SqliteEngine(Engine):
             self._set(self._connection)
 
     def _set(self, connection: apsw.Connection) -> None:
-        with errors():
+        with self.errors():
             switches.set_session(connection, self._values, ours=self._space is None)
             pragmas.apply(connection, settings_of(self.variant), new_file=False)
             pragmas.read_back(connection, settings_of(self.variant))
@@ -407,25 +364,3 @@ class SqliteEngine(Engine):
                 hint="give the name that stored_name() makes of it",
             )
         return self.quote(table)
-
-    def _family(self) -> list[Path]:
-        tails = ("", "-wal", "-journal", "-shm")
-        return [self.path.with_name(self.path.name + tail) for tail in tails]
-
-    def _open(self) -> apsw.Connection:
-        if self._connection is None:
-            raise EngineError("sqlite is not started", hint="call start() first")
-        return self._connection
-
-
-def _access_path(step: str) -> str:
-    """The structure in a step of a plan: https://sqlite.org/eqp.html, section 1.1. The index of a
-    constraint is that of the key in whose order a table was loaded."""
-    if " USING PRIMARY KEY" in step or " INDEX sqlite_autoindex_" in step:
-        return "clustered"
-    by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
-    return "nonclustered" if by_index else "heap"
-
-
-def _number(db: apsw.Connection, pragma: str) -> int:
-    return int(str(db.pragma(pragma)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from loadstone.engines.sqlite_form import SYNCHRONOUS
+from loadstone.engines.sqlite_family import SYNCHRONOUS, cache_bytes
 from loadstone.engines.tactic import beside
 
 TACTICS = beside(__file__)
@@ -24,8 +24,6 @@ PRAGMAS = (
 )
 """The pragmas that are terms, of statements and of calling programs alike; those in Rust have the
 same list."""
-
-_KIB = 1024
 
 
 def in_terms(reported: Mapping[str, str]) -> dict[str, str]:
@@ -66,8 +64,3 @@ def durability(synchronous: str, journal: str) -> str:
     if word == "EXTRA" or (word == "FULL" and journal == "wal"):
         return "full"
     return "none" if word == "OFF" else f"synchronous={word}"
-
-
-def cache_bytes(cache_size: int, page_bytes: int) -> int:
-    """A negative `cache_size` counts KiB, a positive one pages."""
-    return -cache_size * _KIB if cache_size < 0 else cache_size * page_bytes

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import apsw
 
-from loadstone.engines.quoting import quoted
+from loadstone.engines.capabilities import quoted
 
 OF_FILES = ("journal", "page_size")
 """Tactics of a whole file: one of the user's keeps its own."""

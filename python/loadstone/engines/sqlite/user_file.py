@@ -13,11 +13,11 @@ from pathlib import Path
 
 import apsw
 
+from loadstone.engines.capabilities import quoted
 from loadstone.engines.ownership import Leftover, Space
-from loadstone.engines.quoting import quoted
 from loadstone.engines.sqlite import driver
 from loadstone.engines.sqlite.pragmas import OF_CONNECTION
-from loadstone.engines.sqlite_form import BUSY_MS_MAX
+from loadstone.engines.sqlite_family import BUSY_MS_MAX
 from loadstone.errors import EngineError
 
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
@@ -52,17 +52,19 @@ _INTERNAL = frozenset({"sqlite_master", *STATISTICS})
 
 
 @contextmanager
-def errors(doing: str = "") -> Iterator[None]:
+def errors(doing: str) -> Iterator[None]:
     """Turn APSW's errors into ours."""
     try:
         yield
     except apsw.Error as error:
-        hint = next((hint for kind, hint in _HINTS if isinstance(error, kind)), "")
-        if getattr(error, "extendedresult", 0) in _CUT_OFF:
-            hint = _MEND
-        raise EngineError(
-            f"sqlite: {doing}: {error}" if doing else f"sqlite: {error}", hint=hint
-        ) from error
+        raise EngineError(f"sqlite: {doing}: {error}", hint=hint(error)) from error
+
+
+def hint(error: BaseException) -> str:
+    """What to do about an error of APSW's; empty where nothing is known."""
+    if getattr(error, "extendedresult", 0) in _CUT_OFF:
+        return _MEND
+    return next((hint for kind, hint in _HINTS if isinstance(error, kind)), "")
 
 
 @contextmanager

@@ -1,39 +1,59 @@
-"""Turso through pyturso, one connection: a file in the scratch folder, with a WAL.
+"""Turso through pyturso: a file in the scratch folder, with a WAL.
 
 It is a rewrite of SQLite and reads SQLite's files; what its SQL lacks is a gap. A user's file is
 one, too: while Turso has a file open, nobody else may open it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import turso
 
-from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
-from loadstone.engines.quoting import quoted
-from loadstone.engines.sqlite_form import ACCESS, plan_text, zone_of
-from loadstone.engines.turso import switches, temporary
-from loadstone.engines.turso.loading import fill
-from loadstone.engines.turso.session import Session, errors
-from loadstone.errors import EngineError, UnsupportedError
+from loadstone.engines.sqlite_family import (
+    BUSY_MS_MAX,
+    SYNCHRONOUS,
+    SqliteFamily,
+    cache_bytes,
+    zone_of,
+)
+from loadstone.engines.tactic import beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from loadstone.plan.variant import Variant
 
-_HASH_GAP = "Turso has B-trees only: no hash organisation and no hash index"
+VALUES_MAX = 2000
+"""In one statement: of 8 attributes, 200 rows at a time took 0.75 of what one at a time took."""
+SHOWN = (
+    "synchronous", "journal_mode", "cache_size", "page_size", "auto_vacuum", "encoding",
+    "locking_mode", "temp_store", "cache_spill", "busy_timeout", "foreign_keys",
+)  # fmt: skip
+"""The pragmas that are terms; those that Turso lacks read back as nothing."""
+_DURABILITIES = {"FULL": "full", "EXTRA": "full", "OFF": "none"}
+"""`full` if a commit waits for the device, as its system calls showed: at FULL one `fsync` of the
+log for each, at OFF one for the first after a checkpoint alone."""
+_PANIC = "PanicException"
+"""A bug of the engine's that its driver passes on; it is no `Exception` there."""
+_TMPDIR = "TMPDIR"
+_claimed: list[Path] = []
+_tmpdir_before: list[str | None] = []
 
 
-class TursoEngine(Engine):
-    """A heap is a rowid table, a clustered relation one in key order with a unique index."""
+class TursoEngine(SqliteFamily):
+    """One connection, on which each statement is its own transaction."""
 
     name: ClassVar[str] = "turso"
-    dialect: ClassVar[str] = "sqlite"
+    driver_errors: ClassVar[tuple[type[BaseException], ...]] = (turso.Error,)
+    # Ordinary: a temporary table would make files outside of the scratch folder.
+    stage: ClassVar[str] = '"loadstone unordered"'
+    by_key: ClassVar[Sequence[str]] = (*SqliteFamily.by_key, " USING INTEGER PRIMARY KEY")
+    endings: ClassVar[Sequence[str]] = ("-wal", "-log", "-shm", "-tshm")
     capabilities: ClassVar[Capabilities] = Capabilities(
         stored_share=0.9,
         structures={
@@ -43,25 +63,48 @@ class TursoEngine(Engine):
                 note="rowid table loaded in key order, with a unique index; later rows go to the"
                 " end. Tables without a rowid cannot be updated",
             ),
-            "hash": Structure(supported=False, note=_HASH_GAP),
+            "hash": Structure(
+                supported=False,
+                note="Turso has B-trees only: no hash organisation and no hash index",
+            ),
             "nonclustered": Structure(supported=True, note="B-tree"),
         },
-        tactics=switches.TACTICS,
+        tactics=beside(__file__),
     )
-
-    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
-        super().__init__(variant, scratch, owner)
-        self._session: Session | None = None
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
         """Turso, and the SQLite whose dialect it follows."""
         return {"turso": version("pyturso"), "sqlite": turso.sqlite_version}
 
-    @property
-    def path(self) -> Path:
-        """The database file."""
-        return self.scratch / "turso.db"
+    def connect(self) -> Any:
+        """With the page size that a file must have before its first table."""
+        connection = turso.connect(str(self.path), isolation_level=None)
+        try:
+            _set(connection, busy_timeout=BUSY_MS_MAX, page_size=int(self.tactic("page_size")))
+            self._set_session(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_session(self, connection: Any) -> None:
+        """The tactics that a connection takes at any time."""
+        synchronous = "OFF" if self.tactic("durability") == "none" else "FULL"
+        # A negative cache_size counts KiB, a positive one pages.
+        cache_size = -max(1, int(self.tactic("cache")) // 1024)
+        _set(connection, synchronous=synchronous, cache_size=cache_size)
+
+    def is_driver_error(self, error: BaseException) -> bool:
+        """Also a panic, and what the driver's Rust part raises."""
+        kind = type(error)
+        package = kind.__module__.partition(".")[0]
+        return kind.__name__ == _PANIC or package in ("turso", "_turso")
+
+    def hint(self, error: BaseException) -> str:
+        """About a file that another process has open."""
+        locked = "locked by another process" in str(error)
+        return "end the other program: Turso lets one at a time open a file" if locked else ""
 
     @property
     def _temporary(self) -> Path:
@@ -69,191 +112,139 @@ class TursoEngine(Engine):
         return self.scratch / "turso-tmp"
 
     def start(self) -> None:
-        """Open the file, and set every tactic."""
-        self.check(self.variant)
-        if self._session is not None:
+        """With a folder of its own for what does not fit into memory."""
+        if self._connection is not None:
             return
-        temporary.claim(self._temporary)
+        _claim(self._temporary)
         try:
-            with errors(f"cannot open {self.path}"):
-                self._session = self._opened()
+            super().start()
         except BaseException:
-            temporary.release(self._temporary)
+            _release(self._temporary)
             raise
 
-    def _opened(self) -> Session:
-        values = {name: self.tactic(name) for name in switches.TACTICS}
-        session = Session(self.path)
+    def stop(self) -> Sequence[int]:
+        """Close: the pages go with the last connection."""
         try:
-            switches.prepare(session, values)
-            switches.set_session(session, values)
-        except BaseException:
-            session.close()
-            raise
-        return session
+            return super().stop()
+        finally:
+            _release(self._temporary)
 
     def _switch(self, before: "Variant") -> None:
         """On the connection that is open, with the pages that it has."""
         del before
-        if self._session is None:
+        if self._connection is None:
             self.start()
             return
-        values = {name: self.tactic(name) for name in switches.TACTICS}
-        with errors():
-            switches.set_session(self._session, values)
-
-    def stop(self) -> Sequence[int]:
-        """Close: the pages go with the last connection."""
-        session, self._session = self._session, None
-        if session is not None:
-            try:
-                with errors():
-                    session.close()
-            finally:
-                temporary.release(self._temporary)
-        return ()
+        with self.errors():
+            self._set_session(self.connection)
 
     def terms(self) -> Mapping[str, str]:
         """Read back by PRAGMA, and from what is in the file."""
-        session = self._open()
-        with errors("cannot read the settings"):
-            ((release,),) = session.fetch("SELECT turso_version()")
-            read = switches.read_terms(session, self.tables())
-        if "index" not in read and self.tactic("index") == "none":
-            read["index"] = "none"
-        timezone = zone_of(self.timezone, self.fetch)
-        return {"version": str(release), "timezone": timezone, **read}
+        with self.errors("cannot read the settings"):
+            ((release,),) = self.execute("SELECT turso_version()").fetchall()
+            read = {name: self.pragma(name) for name in SHOWN}
+            synchronous = SYNCHRONOUS.get(read["synchronous"], read["synchronous"])
+            wal = read["journal_mode"] == "wal"
+            return {
+                "version": str(release),
+                "timezone": zone_of(self.timezone, self.fetch),
+                "durability": _DURABILITIES.get(synchronous, f"synchronous={synchronous}"),
+                "isolation": "serializable" if wal else f"journal_mode={read['journal_mode']}",
+                "cache": str(cache_bytes(int(read["cache_size"]), int(read["page_size"]))),
+                # A statement has the thread that calls, and there is no setting for more.
+                "parallelism": "1",
+                "page_size": read["page_size"],
+                **{f"setting.{name}": word or "not here" for name, word in read.items()},
+                "setting.synchronous": synchronous,
+                **self._terms_of_loaded(),
+            }
 
-    def tables(self) -> Sequence[str]:
-        """All tables of the file but its own."""
-        query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-        names = [str(row[0]) for row in self.fetch(query)]
-        return [name for name in names if not name.startswith("sqlite_")]
+    def _terms_of_loaded(self) -> dict[str, str]:
+        found = {}
+        query = "SELECT origin FROM pragma_index_list(?)"
+        origins = [row[0] for table in self.tables() for row in self.execute(query, table)]
+        if "c" in origins:  # of CREATE INDEX
+            found["index"] = "all"
+        elif self.tactic("index") == "none":
+            found["index"] = "none"
+        if self._has_statistics():
+            found["statistics"] = "on"
+        elif origins:
+            found["statistics"] = "off"
+        return found
 
-    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
-        """Insert by a prepared statement in one transaction, indexes included."""
-        if table.organisation == "hash":
-            raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
-        with errors(f"cannot load {table.name}"):
-            fill(self._open(), table, rows, indexed=self.tactic("index") == "all")
-        return int(self.fetch(f"SELECT count(*) FROM {quoted(table.name)}")[0][0])  # noqa: S608
+    def _has_statistics(self) -> bool:
+        query = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'sqlite_stat1'"
+        if not self.execute(query).fetchall():
+            return False
+        return bool(self.execute("SELECT 1 FROM sqlite_stat1 LIMIT 1").fetchall())
+
+    def insert(self, into: str, table: Table, batch: "pa.RecordBatch") -> None:
+        """Many rows at a time, and the last few one by one."""
+        width = len(table.attributes)
+        rows = list(self.values(batch, table))
+        many = max(1, VALUES_MAX // width)
+        whole = len(rows) - len(rows) % many
+        one = f"({','.join('?' * width)})"
+        insert = f"INSERT INTO {into} VALUES "  # noqa: S608 - quoted
+        groups = (tuple(chain.from_iterable(rows[at : at + many])) for at in range(0, whole, many))
+        if whole:
+            self.connection.executemany(insert + ",".join([one] * many), groups)
+        if whole < len(rows):
+            self.connection.executemany(insert + one, rows[whole:])
 
     def settle(self, tables: Sequence[str]) -> None:
         """ANALYZE each table, then write the WAL back and empty it."""
-        session = self._open()
-        with errors("cannot settle"):
+        with self.errors("cannot settle"):
             for table in tables if self.tactic("statistics") == "on" else ():
-                session.run(f"ANALYZE {quoted(table)}")
-            session.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def run(self, statement: str) -> int:
-        """Execute to the end."""
-        with errors():
-            return self._open().run(statement)
-
-    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Every row as a tuple."""
-        with errors():
-            return self._open().fetch(statement)
-
-    def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        """One row after another."""
-        with errors():
-            yield from self._open().streamed(statement)
+                self.execute(f"ANALYZE {self.quote(table)}").fetchall()
+            self.pragma("wal_checkpoint(TRUNCATE)")
 
     def interrupt(self) -> None:
         """By the connection's own call."""
-        session = self._session
-        if session is not None:
-            session.interrupt()
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
 
     def plan(self, statement: str, query: str) -> None:
         """EXPLAIN, of which the first line is made, too."""
         del query
-        with errors():
-            self._open().first(f"EXPLAIN {statement}")
-
-    @contextmanager
-    def taken_back(self) -> Iterator[None]:
-        """BEGIN … ROLLBACK."""
-        session = self._open()
-        with errors():
-            session.run("BEGIN")
-            try:
-                yield
-            finally:
-                session.run("ROLLBACK")
-
-    def drop(self, table: str) -> None:
-        """Drop the table; its indexes go with it."""
-        with errors():
-            self._open().run(f"DROP TABLE IF EXISTS {quoted(table)}")
-
-    def explain(self, statement: str) -> str:
-        """EXPLAIN QUERY PLAN, indented by depth."""
-        return plan_text(self.fetch(f"EXPLAIN QUERY PLAN {statement}"))
-
-    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
-        """A SEARCH by an index of ours; an ephemeral index is the engine's own, made for the
-        statement after a scan."""
-        del statement
-        steps = (line.strip() for line in plan.splitlines())
-        return sorted({_access_path(step) for step in steps if ACCESS.match(step)})
-
-    def size_bytes(self) -> int:
-        """Pages in use, times their size."""
-        session = self._open()
-        with errors("cannot read the size"):
-            pages = int(session.pragma("page_count")) - int(session.pragma("freelist_count"))
-            return pages * int(session.pragma("page_size"))
+        with self.errors():
+            cursor = self.execute(f"EXPLAIN {statement}")
+            cursor.fetchone()
+            cursor.close()
 
     def stored_name(self, name: str) -> str:
         """In small letters, as Turso writes a name of ASCII down, quoted or not."""
         return name.lower() if name.isascii() else name
 
-    @contextmanager
-    def another(self) -> Iterator[Engine]:
-        """A connection of its own to the same file, with a cache of its own."""
-        self._open()
-        other = type(self)(self.variant, self.scratch, self.owner)
-        other.timezone = self.timezone
-        with errors(f"cannot open {self.path}"):
-            other._session = other._opened()  # noqa: SLF001 - an instance of this class
-        try:
-            yield other
-        finally:
-            with errors():
-                session, other._session = other._session, None  # noqa: SLF001
-                if session is not None:
-                    session.close()
-
-    def remove(self) -> None:
-        """Close, and delete the files."""
-        self.stop()
-        for tail in ("", "-wal", "-log", "-shm", "-tshm"):
-            self.path.with_name(self.path.name + tail).unlink(missing_ok=True)
-        for folder in (*self._temporary.glob("*"), self._temporary):
-            _remove_folder(folder)
-
-    def _open(self) -> Session:
-        if self._session is None:
-            raise EngineError("turso is not started", hint="call start() first")
-        return self._session
+    def family(self) -> Sequence[Path]:
+        """Also the folder of sorts, whose files stay where a process was killed."""
+        return [*super().family(), self._temporary]
 
 
-def _remove_folder(folder: Path) -> None:
-    """A folder with files of a sort's, which stay where the process was killed."""
-    if not folder.is_dir():
+def _set(connection: Any, **pragmas: object) -> None:
+    for name, value in pragmas.items():
+        connection.execute(f"PRAGMA {name} = {value}").fetchall()
+
+
+def _claim(folder: Path) -> None:
+    """Have this folder take what does not fit into memory: Turso asks the process for it."""
+    folder.mkdir(exist_ok=True)
+    if not _claimed:
+        _tmpdir_before[:] = [os.environ.get(_TMPDIR)]
+    _claimed.append(folder)
+    os.environ[_TMPDIR] = str(folder)
+
+
+def _release(folder: Path) -> None:
+    """End that: another open database has its own again, and without one the process has what it
+    had. They may close in any order."""
+    if folder not in _claimed:
         return
-    for path in folder.iterdir():
-        path.unlink(missing_ok=True)
-    folder.rmdir()
-
-
-def _access_path(step: str) -> str:
-    """The structure in a step of a plan, which is written as SQLite's. The index of a constraint is
-    that of the key in whose order a table was loaded."""
-    if " INDEX sqlite_autoindex_" in step or " USING INTEGER PRIMARY KEY" in step:
-        return "clustered"
-    by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
-    return "heap" if " INDEX ephemeral_" in step or not by_index else "nonclustered"
+    _claimed.remove(folder)
+    last = str(_claimed[-1]) if _claimed else _tmpdir_before[0]
+    if last is None:
+        os.environ.pop(_TMPDIR, None)
+    else:
+        os.environ[_TMPDIR] = last
