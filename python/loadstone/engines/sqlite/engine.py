@@ -199,9 +199,12 @@ class SqliteEngine(SqliteFamily):
         """Step to the end. SQLite counts no rows of a CREATE TABLE AS."""
         db = self.connection
         before = db.total_changes()
-        with self.errors():
+        try:
             for _ in db.execute(statement):
                 pass
+        except apsw.Error:
+            with self.errors():
+                raise
         # A change may also begin with WITH, or with a comment.
         counted = statement.lstrip()[:6].upper() != "CREATE"
         return db.total_changes() - before if counted else -1

@@ -49,7 +49,7 @@ class TursoEngine(SqliteFamily):
     """One connection, on which each statement is its own transaction."""
 
     name: ClassVar[str] = "turso"
-    driver_errors: ClassVar[tuple[type[BaseException], ...]] = (turso.Error,)
+    driver_errors: ClassVar[tuple[type[BaseException], ...]] = (BaseException,)
     # Ordinary: a temporary table would make files outside of the scratch folder.
     stage: ClassVar[str] = '"loadstone unordered"'
     by_key: ClassVar[Sequence[str]] = (*SqliteFamily.by_key, " USING INTEGER PRIMARY KEY")
