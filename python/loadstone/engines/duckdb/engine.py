@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from copy import copy
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone._core import StatementUsers
-from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.capabilities import Attribute, Capabilities, Structure, Table
 from loadstone.engines.data_files import path_in
-from loadstone.engines.duckdb import loading, optimizers, own_settings, plans, zoned
-from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, synced
+from loadstone.engines.dbapi import DbapiEngine
+from loadstone.engines.duckdb import optimizers, own_settings, plans, zoned
+from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, read_back, synced
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
-from loadstone.engines.duckdb.terms import read_back
 from loadstone.engines.setting import Settings, settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
@@ -32,10 +30,16 @@ if TYPE_CHECKING:
 
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
 _ALONE = "a database as it stands is read alone: give other files by --data, or [data.NAME]"
+_TYPES = {
+    "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "float8": "DOUBLE", "bool": "BOOLEAN",
+    "date": "DATE", "timestamp": "TIMESTAMP",
+}  # fmt: skip
+_ROWS = "loadstone_rows"
+"""The name under which an Arrow stream is read."""
 _HASH_GAP = "DuckDB has no hash organisation; its only indexes are adaptive radix trees"
 
 
-class DuckdbEngine(Engine):
+class DuckdbEngine(DbapiEngine):
     """Columns in compressed row groups, with min-max zone maps; secondary indexes are ARTs."""
 
     name: ClassVar[str] = "duckdb"
@@ -60,7 +64,11 @@ class DuckdbEngine(Engine):
 
     settings: ClassVar[Settings] = own_settings.SETTINGS
 
-    _connection: duckdb.DuckDBPyConnection | None = None
+    driver_errors: ClassVar[tuple[type[BaseException], ...]] = (duckdb.Error,)
+    tables_query: ClassVar[str] = (
+        "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY 1"
+    )
+    endings: ClassVar[Sequence[str]] = (".wal",)
     _prepared = False
     """Whether the connection has the constant's statement."""
     _loading = False
@@ -101,25 +109,36 @@ class DuckdbEngine(Engine):
         url = self.variant.url
         return self.scratch / "duckdb.db" if url is None else path_in(url)
 
-    def start(self) -> None:
-        """Open the file and set every tactic."""
-        self.check(self.variant)
-        if self._connection is not None:
-            return
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """With every tactic set."""
         if self.variant.url is not None:
             self._look()
-        with _errors():
-            self._connection = duckdb.connect(
-                str(self.path), config=self._config(), read_only=self.as_it_stands
-            )
+        connection = duckdb.connect(
+            str(self.path), config=self._config(), read_only=self.as_it_stands
+        )
+        try:
             if self.as_it_stands:
-                self._see_read_only(self._connection)
-            self._set_zone(self._connection)
-            own_settings.set_local(self._connection, settings_of(self.variant))
+                self._see_read_only(connection)
+            # A setting of a module that is there only once the database is open; in earlier
+            # releases it is one session's, unless it is set for all.
+            connection.execute(f"SET GLOBAL TimeZone = '{self.timezone}'")
+            own_settings.set_local(connection, settings_of(self.variant))
             if self._locks:
                 # A function could write other files (a log, a profile), and the settings by which
                 # it does are a statement's to change.
-                self._connection.execute("SET lock_configuration = true")
+                connection.execute("SET lock_configuration = true")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def execute(self, statement: str, *values: object) -> Any:
+        """By the connection itself: a cursor would be another one."""
+        return self.connection.execute(statement, values)
+
+    def hint(self, error: BaseException) -> str:
+        """About a file that a database as it stands may not reach."""
+        return _ALONE if "disabled by configuration" in str(error) else ""
 
     @property
     def _locks(self) -> bool:
@@ -161,23 +180,12 @@ class DuckdbEngine(Engine):
     def _see_read_only(self, connection: duckdb.DuckDBPyConnection) -> None:
         query = "SELECT readonly FROM duckdb_databases() WHERE NOT internal"
         if connection.execute(query).fetchall() != [(True,)]:
-            connection.close()
-            self._connection = None
             raise EngineError(f"duckdb: {self.path} does not open read-only", hint="name a copy")
-
-    def _set_zone(self, connection: duckdb.DuckDBPyConnection) -> None:
-        # A setting of a module that is there only once the database is open; in earlier releases
-        # it is one session's, unless it is set for all.
-        connection.execute(f"SET GLOBAL TimeZone = '{self.timezone}'")
 
     def stop(self) -> Sequence[int]:
         """Close: DuckDB writes a checkpoint and frees its buffers."""
-        connection, self._connection = self._connection, None
         self._prepared = False
-        if connection is not None:
-            with _errors():
-                connection.close()
-        return ()
+        return super().stop()
 
     def _of_session(self) -> dict[str, str]:
         """The settings that an open database takes at any time."""
@@ -198,32 +206,50 @@ class DuckdbEngine(Engine):
             self.stop()
             self.start()
             return
-        with _errors():
+        with self.errors():
             for name, value in self._of_session().items():
                 self._connection.execute(f"SET {name} = '{value}'")
 
     def terms(self) -> Mapping[str, str]:
         """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""
-        own = own_settings.read_back(self._open(), settings_of(self.variant))
+        own = own_settings.read_back(self.connection, settings_of(self.variant))
         return {
             **read_back(self.fetch, index_asked=self.tactic("index")),
             **({TABLES: READ_ONLY} if self.as_it_stands else {}),
             **{SETTING + name: reported for name, reported in own.items()},
         }
 
-    def tables(self) -> Sequence[str]:
-        """All tables of the file."""
-        query = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY 1"
-        return [str(row[0]) for row in self.fetch(query)]
+    def column_type(self, attribute: Attribute) -> str:
+        """DuckDB's name of a type: of a decimal the same."""
+        name = attribute.type
+        return _TYPES.get(name, name if name.startswith("decimal(") else "VARCHAR")
 
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
-        """INSERT ... SELECT straight from the Arrow stream; sorted on the key where clustered."""
-        if table.organisation == "hash":
-            raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
-        ordered = bool(self.fetch("SELECT current_setting('preserve_insertion_order')")[0][0])
-        with nullcontext() if ordered else self._unlocked(), _errors():
-            indexed = self.tactic("index") == "all"
-            return loading.fill(self._open(), table, rows, indexed=indexed, ordered=ordered)
+        """Straight from the Arrow stream; in the order of its rows, as a heap is, also where the
+        session does not preserve the order of insertion."""
+        if self.fetch("SELECT current_setting('preserve_insertion_order')") == [(True,)]:
+            return self._load(table, rows)
+        with self._unlocked(), self.errors():
+            self.execute("SET preserve_insertion_order = true")
+            try:
+                return self._load(table, rows)
+            finally:
+                self.execute("SET preserve_insertion_order = false")
+
+    def _load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        db = self.connection
+        db.register(_ROWS, rows)
+        try:
+            return super().load(table, rows)
+        finally:
+            db.unregister(_ROWS)
+
+    def fill(self, table: Table, rows: "pa.RecordBatchReader") -> None:
+        """By INSERT … SELECT, sorted on the key where clustered."""
+        del rows
+        order = f" ORDER BY {self.names(table.order)}" if table.order else ""
+        insert = f"INSERT INTO {self.quote(table.name)} SELECT * FROM {_ROWS}{order}"  # noqa: S608
+        self.execute(insert)
 
     @contextmanager
     def _unlocked(self) -> Iterator[None]:
@@ -245,46 +271,53 @@ class DuckdbEngine(Engine):
         """ANALYZE each table, then checkpoint."""
         if self.as_it_stands:
             return
-        db = self._open()
-        with _errors():
+        db = self.connection
+        with self.errors():
             for table in tables:
                 db.execute(f"ANALYZE {self.quote(table)}")
             db.execute("CHECKPOINT")
 
     def run(self, statement: str) -> int:
         """Execute and read the one-row count that a changing statement answers with."""
-        with _errors():
-            done = self._open().execute(statement)
+        try:
+            done = self.connection.execute(statement)
             reported, rows = done.description or (), done.fetchall()
+        except duckdb.Error:
+            with self.errors():
+                raise
         counted = [column[0] for column in reported] == ["Count"] and len(rows) == 1
         return int(rows[0][0]) if counted else -1
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple; of a user's statement also those with time zones."""
-        with _errors():
-            done = self._open().execute(statement)
+        try:
+            done = self.connection.execute(statement)
             if self.users_text and zoned.is_zoned(done):
                 return zoned.rows_of(done)
-            return done.fetchall()
+            rows: list[tuple[Any, ...]] = done.fetchall()
+        except duckdb.Error:
+            with self.errors():
+                raise
+        return rows
 
     def interrupt(self) -> None:
         """By `duckdb_interrupt`."""
-        self._open().interrupt()
+        self.connection.interrupt()
 
     def read(self, statement: str) -> "pa.Table":
         """As an Arrow table."""
-        with _errors():
-            return self._open().sql(statement).to_arrow_table()
+        with self.errors():
+            return self.connection.sql(statement).to_arrow_table()
 
     def ask_nothing(self) -> None:
         """A text without a statement."""
-        with _errors():
-            self._open().execute("")
+        with self.errors():
+            self.connection.execute("")
 
     def ask_constant(self) -> None:
         """By a prepared statement; of the text that executes it only the name is parsed."""
-        db = self._open()
-        with _errors():
+        db = self.connection
+        with self.errors():
             if not self._prepared:
                 db.execute("PREPARE loadstone_constant AS SELECT 1")
                 self._prepared = True
@@ -294,24 +327,8 @@ class DuckdbEngine(Engine):
         """PREPARE, which takes the place of the one before; of the query, since what makes a table
         cannot be prepared."""
         del statement
-        with _errors():
-            self._open().execute(f"PREPARE loadstone_planned AS {query}")
-
-    @contextmanager
-    def taken_back(self) -> Iterator[None]:
-        """BEGIN … ROLLBACK."""
-        db = self._open()
-        with _errors():
-            db.execute("BEGIN")
-            try:
-                yield
-            finally:
-                db.execute("ROLLBACK")
-
-    def drop(self, table: str) -> None:
-        """Drop the table; its indexes go with it."""
-        with _errors():
-            self._open().execute(f"DROP TABLE IF EXISTS {self.quote(table)}")
+        with self.errors():
+            self.connection.execute(f"PREPARE loadstone_planned AS {query}")
 
     def explain(self, statement: str) -> str:
         """EXPLAIN (FORMAT JSON): the physical plan; releases before 1.1 only draw it."""
@@ -341,8 +358,8 @@ class DuckdbEngine(Engine):
         time: so the statement is executed once and rolled back. A scan of columns whose values lie
         in the catalog reaches no table."""
         del plan
-        db = self._open()
-        with _errors():
+        db = self.connection
+        with self.errors():
             if not reads_blocks(db, statement):
                 return []
             db.execute("BEGIN")
@@ -369,19 +386,13 @@ class DuckdbEngine(Engine):
         """Of its storage format, with blocks of the default size."""
         return HEADER_BYTES
 
-    @contextmanager
-    def another(self) -> Iterator[Engine]:
+    def connect_again(self) -> duckdb.DuckDBPyConnection:
         """A cursor: a connection of its own to the same database, in the same memory."""
-        session = copy(self)
         if self._locks and own_settings.has_local(settings_of(self.variant)):
             raise UnsupportedError("another session cannot have its settings: they are locked")
-        with _errors():
-            session._connection = self._open().cursor()  # noqa: SLF001 - an engine of this class
-            own_settings.set_local(session._open(), settings_of(self.variant))  # noqa: SLF001
-        try:
-            yield session
-        finally:
-            session.stop()
+        cursor: duckdb.DuckDBPyConnection = self.connection.cursor()
+        own_settings.set_local(cursor, settings_of(self.variant))
+        return cursor
 
     @contextmanager
     def users(self) -> Iterator[StatementUsers]:
@@ -408,8 +419,7 @@ class DuckdbEngine(Engine):
         """Close and delete the files, but no user's."""
         self.stop()
         if self.variant.url is None:
-            self.path.unlink(missing_ok=True)
-            self._wal.unlink(missing_ok=True)
+            super().remove()
         if self._spill.exists():
             rmtree(self._spill)
 
@@ -421,21 +431,7 @@ class DuckdbEngine(Engine):
     def _spill(self) -> Path:
         return self.scratch / "duckdb.spill"
 
-    def _open(self) -> duckdb.DuckDBPyConnection:
-        if self._connection is None:
-            raise EngineError("duckdb is not started", hint="call start() first")
-        return self._connection
-
 
 def _written(value: object) -> str:
     """A value as DuckDB reads one."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    try:
-        yield
-    except duckdb.Error as error:
-        reached = "disabled by configuration" in str(error)
-        raise EngineError(f"duckdb: {error}", hint=_ALONE if reached else "") from error

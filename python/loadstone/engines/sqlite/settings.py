@@ -8,20 +8,10 @@ from loadstone.engines.tactic import beside
 TACTICS = beside(__file__)
 """Of the engine when statements drive it."""
 PRAGMAS = (
-    "synchronous",
-    "journal_mode",
-    "cache_size",
-    "page_size",
-    "read_uncommitted",
-    "threads",
-    "wal_autocheckpoint",
-    "mmap_size",
-    "temp_store",
-    "locking_mode",
-    "auto_vacuum",
-    "automatic_index",
-    "encoding",
-)
+    "synchronous", "journal_mode", "cache_size", "page_size", "read_uncommitted", "threads",
+    "wal_autocheckpoint", "mmap_size", "temp_store", "locking_mode", "auto_vacuum",
+    "automatic_index", "encoding",
+)  # fmt: skip
 """The pragmas that are terms, of statements and of calling programs alike; those in Rust have the
 same list."""
 
