@@ -10,6 +10,7 @@ from engine_kinds import EVERY_ENGINE, THIRD_PARTY, MakeEngine, with_spark
 from postgresql_build import RELEASE
 from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
+from loadstone.engines import abilities
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import STORAGES, Table
 from loadstone.errors import EngineError, InputError, UnsupportedError
@@ -357,7 +358,7 @@ def test_remove_clears_what_another_worker_left(
 
 
 def test_a_probe_leaves_nothing(name: str, scratch: Path) -> None:
-    probe = KINDS[name].probe(scratch)
+    probe = abilities.probe(KINDS[name], scratch)
     assert list(scratch.iterdir()) == []
     if probe is not None:
         assert probe.name

@@ -3,11 +3,21 @@ engine has none, and none leaves anything behind."""
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from samples import said, stream, table
 
 from loadstone._core import clock_ns
+from loadstone.engines.abilities import (
+    AsksConstant,
+    AsksNothing,
+    Counted,
+    Counts,
+    OwnTimes,
+    Plans,
+    RollsBack,
+)
 from loadstone.engines.base import Engine
 from loadstone.errors import UnsupportedError
 from loadstone.quel.counting import counting, query_of
@@ -25,7 +35,8 @@ def loaded(engine: Engine) -> Engine:
     return engine
 
 
-def stay_unless_unsupported(engine: Engine, ask: Callable[[], None]) -> None:
+def unchanged(engine: Engine, ask: Callable[[], None]) -> None:
+    """It may be a gap in this place alone, with a reason."""
     before = engine.tables(), engine.fetch(said(engine, RETRIEVE))
     with suppress(UnsupportedError):
         for _ in range(3):
@@ -34,13 +45,15 @@ def stay_unless_unsupported(engine: Engine, ask: Callable[[], None]) -> None:
 
 
 def test_requests_that_ask_for_no_data_change_nothing(loaded: Engine) -> None:
-    stay_unless_unsupported(loaded, loaded.ask_nothing)
-    stay_unless_unsupported(loaded, loaded.ask_constant)
+    if isinstance(loaded, AsksNothing):
+        unchanged(loaded, loaded.ask_nothing)
+    if isinstance(loaded, AsksConstant):
+        unchanged(loaded, loaded.ask_constant)
 
 
 def test_a_constant_can_be_asked_for_after_a_restart(loaded: Engine) -> None:
     """A prepared statement belonged to the session before."""
-    with suppress(UnsupportedError):
+    if isinstance(loaded, AsksConstant):
         loaded.ask_constant()
         loaded.stop()
         loaded.start()
@@ -51,7 +64,8 @@ def test_a_constant_can_be_asked_for_after_a_restart(loaded: Engine) -> None:
 def test_planning_executes_nothing(loaded: Engine, text: str) -> None:
     statement = said(loaded, text)
     query = query_of(statement, loaded.dialect)
-    stay_unless_unsupported(loaded, lambda: loaded.plan(statement, query))
+    if isinstance(loaded, Plans):
+        unchanged(loaded, partial(loaded.plan, statement, query))
 
 
 @pytest.mark.parametrize("text", [RETRIEVE, INTO])
@@ -59,43 +73,49 @@ def test_planning_executes_nothing(loaded: Engine, text: str) -> None:
 def test_a_count_is_of_the_rows_that_the_statement_retrieves(
     loaded: Engine, text: str, planned: bool
 ) -> None:
-    count = counting(said(loaded, text), loaded.dialect)
-    assert loaded.count(count, planned=planned) == 77
+    query = counting(said(loaded, text), loaded.dialect)
+    assert int(loaded.fetch(query)[0][0]) == 77
+    if isinstance(loaded, Counts):
+        assert loaded.count(query, planned=planned) == 77
     assert loaded.tables() == ["t"]
 
 
 @pytest.mark.parametrize("text", [INTO, UPDATE])
 def test_a_write_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> None:
+    if not isinstance(loaded, RollsBack):
+        return
+
     def ask() -> None:
         with loaded.taken_back():
             loaded.run(said(loaded, text))
-            if text == INTO:
-                assert "made" in loaded.tables()
+            assert ("made" in loaded.tables()) == (text == INTO)
 
-    stay_unless_unsupported(loaded, ask)
+    unchanged(loaded, ask)
 
 
 @pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE, APPEND])
 def test_the_engines_own_timers_report_a_part_of_what_a_clock_does(
     loaded: Engine, text: str
 ) -> None:
-    def ask() -> None:
+    if not (isinstance(loaded, OwnTimes) and isinstance(loaded, RollsBack)):
+        return
+    before = loaded.tables(), loaded.fetch(said(loaded, RETRIEVE))
+    for _ in range(3):
         with loaded.taken_back():
             begun_ns = clock_ns()
             reported = loaded.own_times(said(loaded, text))
             elapsed_ns = clock_ns() - begun_ns
         assert all(0 <= ns <= elapsed_ns for ns in reported.values())
         assert sum(reported.values()) > 0 or not reported
-
-    stay_unless_unsupported(loaded, ask)
+    assert (loaded.tables(), loaded.fetch(said(loaded, RETRIEVE))) == before
 
 
 @pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE, APPEND])
 def test_phases_are_what_the_clock_saw_and_no_more(loaded: Engine, text: str) -> None:
-    before = loaded.phases()
-    if before is None:
+    if not isinstance(loaded, Counted):
         assert loaded.name != "lode"
         return
+    before = loaded.phases()
     begun_ns = clock_ns()
     statement = said(loaded, text)
     if text == RETRIEVE:
@@ -103,7 +123,7 @@ def test_phases_are_what_the_clock_saw_and_no_more(loaded: Engine, text: str) ->
     else:
         loaded.run(statement)
     elapsed_ns = clock_ns() - begun_ns
-    after = loaded.phases() or {}
+    after = loaded.phases()
     took = {name: ns - before[name] for name, ns in after.items() if ns > before[name]}
     assert 0 < sum(took.values()) <= elapsed_ns
     kept = {"reading", "beginning", "planning"}
@@ -111,7 +131,9 @@ def test_phases_are_what_the_clock_saw_and_no_more(loaded: Engine, text: str) ->
 
 
 def test_a_failure_within_is_taken_back_too(loaded: Engine) -> None:
-    with suppress(UnsupportedError):
+    if not isinstance(loaded, RollsBack):
+        return
+    with suppress(UnsupportedError):  # MariaDB commits what makes a table
         with pytest.raises(ZeroDivisionError), loaded.taken_back():
             loaded.run(said(loaded, INTO))
             raise ZeroDivisionError

@@ -18,6 +18,7 @@ from test_profile import ROWS, block
 
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.calibration.artificial import ArtificialEngine
+from loadstone.engines.capabilities import Work
 from loadstone.engines.components import Components, Rule
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError
@@ -122,7 +123,7 @@ def test_each_sample_of_a_rung_follows_upon_the_same_rung(
 
 def test_a_change_that_is_taken_back_leaves_the_next_statement_nothing_to_do(worker):
     """SQLite forgets its schema with it, and would read it inside the next clock."""
-    used = lambda: worker.engine._open().status(apsw.SQLITE_DBSTATUS_SCHEMA_USED)[0]  # noqa: E731
+    used = lambda: worker.engine.connection.status(apsw.SQLITE_DBSTATUS_SCHEMA_USED)[0]  # noqa: E731
     worker.engine.fetch("SELECT 1 FROM tenktup1_heap_1000 LIMIT 0")
     known = used()
     assert known
@@ -155,7 +156,7 @@ def test_own_times_are_medians_and_one_that_is_refused_leaves_the_rungs(
             return {"planning": ns}
         raise EngineError("it has no such right")
 
-    monkeypatch.setattr(SqliteEngine, "own_times", own_times)
+    monkeypatch.setattr(SqliteEngine, "own_times", own_times, raising=False)
     reported = worker.answer(ReportRungs(block(times=1), RUNGS))
     assert [rung.rung for rung in reported.rungs] == ["counted"]
     assert [(one.name, one.executions, one.elapsed_ns) for one in reported.own_times] == (
@@ -165,7 +166,8 @@ def test_own_times_are_medians_and_one_that_is_refused_leaves_the_rungs(
 
 def test_phases_are_of_the_median_sample_and_add_up_to_its_time(worker, monkeypatch):
     counted_ns = {"rows": 0, "waiting": 0}
-    monkeypatch.setattr(SqliteEngine, "phases", lambda self: dict(counted_ns))
+    monkeypatch.setattr(SqliteEngine, "phases", lambda _: dict(counted_ns), raising=False)
+    monkeypatch.setattr(SqliteEngine, "work", lambda _: Work(*[0] * 10), raising=False)
     run = SqliteEngine.run
 
     def phased(self, text):

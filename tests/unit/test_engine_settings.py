@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.clients.rust.embedded import DuckdbClient, SqliteClient
+from loadstone.engines.abilities import lacking
 from loadstone.engines.duckdb import own_settings
 from loadstone.engines.duckdb import settings as duckdb
 from loadstone.engines.duckdb.engine import DuckdbEngine
@@ -103,4 +104,4 @@ def test_duckdb_takes_a_setting_by_either_of_its_names(tmp_path: Path) -> None:
 
 
 def test_duckdb_lacks_none_of_the_tactics_that_are_declared_of_its_present_release() -> None:
-    assert [*DuckdbEngine.lacking()] == []
+    assert [*lacking(DuckdbEngine)] == []

@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadstone.engines.base import Engine
+    from loadstone.engines.abilities import UsersDatabase
     from loadstone.engines.ownership import Leftover
     from loadstone.plan.variant import Variant
     from loadstone.run.scratch import Scratch
@@ -151,6 +151,7 @@ def _folder(folder: "Scratch") -> Removal:
 def _abandon(folder: "Path") -> None:
     """End servers that a killed run left running for its engines and clients."""
     from loadstone import registry
+    from loadstone.engines.abilities import processes_ended
     from loadstone.errors import EngineError
 
     seams = {"engines": registry.engine_names(), "clients": registry.client_names()}
@@ -160,31 +161,35 @@ def _abandon(folder: "Path") -> None:
         except EngineError:
             continue  # what is not installed has left no process
         for variant in filter(lambda path: path.is_dir(), folder.iterdir()):
-            system.abandon(variant)
+            processes_ended(system, variant)
 
 
 def _marked(text: str, running: set[str]) -> list[Removal]:
     from loadstone import registry
     from loadstone.control_characters import legible_line
     from loadstone.diagnostics import say
+    from loadstone.engines.abilities import users_database
     from loadstone.plan.variant import parse_variant
 
     engine = registry.load_engine(registry.engine_named(text))
     variant = parse_variant(text, frozenset(engine.tactics()))
     engine.check(variant)
+    database = users_database(engine)
+    if database is None:
+        return []
     found = []
-    for leftover in engine.sweep(variant):
+    for leftover in database.sweep(variant):
         name = f"{leftover.name} on {variant.name}"
         if leftover.alive or leftover.owner in running:
             held = f"run {leftover.owner} is being measured"
             say(legible_line(f"left alone: {leftover.kind} {name}: {held}"))
             continue
-        remove = _removal(engine, variant, leftover)
+        remove = _removal(database, variant, leftover)
         found.append(Removal(leftover.kind, name, leftover.owner, leftover.detail, remove))
     return found
 
 
 def _removal(
-    engine: "type[Engine]", variant: "Variant", leftover: "Leftover"
+    engine: "UsersDatabase", variant: "Variant", leftover: "Leftover"
 ) -> Callable[[], None]:
     return lambda: engine.clear(variant, leftover)

@@ -8,6 +8,7 @@ from pathlib import Path
 from loadstone import registry
 from loadstone._core import clock_ns
 from loadstone.doctor.check import Check, Verdict
+from loadstone.engines import abilities
 from loadstone.engines.system import Probe
 from loadstone.errors import EngineError, NotInstalledError
 from loadstone.plan.variant import Variant
@@ -67,7 +68,7 @@ def starts(scratch: Path) -> list[Check]:
             continue  # It has its check already, with what to do.
         kind = registry.load_engine(name)
         begin_ns = clock_ns()
-        probe = kind.probe(_home(scratch, name))
+        probe = abilities.probe(kind, _home(scratch, name))
         if probe is not None:
             found.append(_checked(probe, clock_ns() - begin_ns))
     return found

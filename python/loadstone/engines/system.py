@@ -6,17 +6,16 @@ schema it created and marked.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.engines import data_files
 from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.setting import Settings
 from loadstone.engines.tactic import Level, Tactic, declared
-from loadstone.errors import InputError, UnknownTacticError, UnsupportedError
+from loadstone.errors import InputError, UnknownTacticError
 from loadstone.owner import checked_owner
 from loadstone.plan.release import VENV, Release
 from loadstone.plan.variant import SETTING, listed
@@ -190,11 +189,6 @@ class System(ABC):
         return {**cls.capabilities.tactics, **OF_EVERY_SYSTEM}
 
     @classmethod
-    def lacking(cls) -> Collection[str]:
-        """The tactics that cannot be switched in the release that this process has: it is asked."""
-        return ()
-
-    @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
         """Raise `InputError` for a setting, `set.NAME=VALUE`, that is known to be refused; what
         only the engine can determine, `start` does."""
@@ -365,44 +359,3 @@ class System(ABC):
     def remove(self) -> None:
         """Remove everything we made and release everything we hold. Safe to call twice, after a
         failure, and without `start`."""
-
-    @classmethod
-    def sweep(cls, variant: "Variant") -> "Sequence[Leftover]":
-        """Our objects of earlier runs in the user's own database, recognised by the mark."""
-        del variant
-        return ()
-
-    @classmethod
-    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
-        """Remove one thing that `sweep` found, after looking at its mark once more."""
-        raise UnsupportedError(f"{cls.name} leaves nothing behind: {variant.name} {leftover.name}")
-
-    @classmethod
-    def hold(cls, variant: "Variant", owner: str) -> Hold:
-        """Mark in the user's own database that this run lives, so that `clean`, on any machine,
-        spares it; from before the engine starts there until it has removed its objects. Raises
-        `EngineError`."""
-        del variant, owner
-        return Hold()
-
-    @classmethod
-    def end_sessions(cls, variant: "Variant", owner: str) -> None:
-        """End the sessions that a killed worker left in a user's server, where its statement would
-        go on. Raises `EngineError`."""
-        del variant, owner
-
-    @classmethod
-    def probe(cls, scratch: Path) -> Probe | None:
-        """Try, in an empty folder of ours, whether the engine starts as this user; what that makes
-        is removed again. None where an engine that is installed can do nothing but start. Raises
-        nothing: that it does not start is the answer."""
-        del scratch
-        return None
-
-    @classmethod
-    def abandon(cls, scratch: Path) -> Sequence[int]:
-        """End the processes that a killed worker left running for this scratch folder, and remove
-        its objects outside of it. Returns the process ids that were ended. Knows no variant and no
-        owner: the folder shows."""
-        del scratch
-        return ()

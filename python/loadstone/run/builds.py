@@ -27,6 +27,7 @@ from pathlib import Path
 import platformdirs
 
 from loadstone.diagnostics import say
+from loadstone.engines import abilities
 from loadstone.engines.system import System
 from loadstone.errors import EngineError, InputError, NotInstalledError, is_of_full_disk
 from loadstone.plan.variant import Variant
@@ -73,11 +74,14 @@ def lacking(variant: Variant, engine: type[System]) -> Collection[str]:
     own; it is installed first. Raises as `prepare`."""
     found_by = environment_of(variant, engine)
     if not found_by:
-        return engine.lacking()
+        return abilities.lacking(engine)
     prepare([(variant, engine)])
-    kind = f"from {engine.__module__} import {engine.__name__} as engine"
+    kind = (
+        f"from {engine.__module__} import {engine.__name__} as engine;"
+        " from loadstone.engines.abilities import lacking"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", f"import json; {kind}; print(json.dumps([*engine.lacking()]))"],
+        [sys.executable, "-c", f"import json; {kind}; print(json.dumps([*lacking(engine)]))"],
         env={**environment.made(os.environ, url=False), **found_by},
         capture_output=True,
         text=True,

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.benchmarks.expected import Answers
+from loadstone.engines import abilities
 from loadstone.engines.ownership import Hold
 from loadstone.engines.system import System
 from loadstone.errors import (
@@ -101,7 +102,8 @@ class VariantWorker:
         self._scratch.mkdir(parents=True, exist_ok=True)
         owner = self._claim.path.name
         # Anew each time: a server that came back has forgotten who held what.
-        hold = Hold() if self._as_it_stands else self.engine.hold(self.variant, owner)
+        users = abilities.users_database(self.engine)
+        hold = users.hold(self.variant, owner) if users and not self._as_it_stands else Hold()
         self._hold, before = hold, self._hold
         before.close()
         held = self._held
@@ -355,13 +357,13 @@ class VariantWorker:
         if self._worker is not None:
             self._remain += self._worker.kill()
             self._worker = None
-        self.engine.abandon(self._scratch)
+        abilities.processes_ended(self.engine, self._scratch)
         if self._has_ours:
             # A server works on for a client that is gone, and its successor would wait for it.
             hold, self._hold = self._hold, Hold()
             hold.close()
             with suppress(LoadstoneError):
-                self.engine.end_sessions(self.variant, self._claim.path.name)
+                abilities.end_sessions(self.engine, self.variant, self._claim.path.name)
 
     def strike(self) -> None:
         """Kill the worker for which another thread is waiting, and the one ahead of it."""
@@ -419,7 +421,7 @@ class VariantWorker:
         not end."""
         reported = []
         try:
-            self.engine.abandon(self._scratch)
+            abilities.processes_ended(self.engine, self._scratch)
         except LoadstoneError as error:
             reported.append(f"{self.variant.name}: {error.message}")
         volume.sweep(self._scratch)
@@ -432,11 +434,14 @@ class VariantWorker:
     def _removed_from_here(self, name: str) -> list[str]:
         """Remove the tables that no worker removed from the user's database. Returns a message for
         the user."""
+        engine = abilities.users_database(self.engine)
+        if engine is None:
+            return []
         try:
-            self.engine.end_sessions(self.variant, self._claim.path.name)
-            for left in self.engine.sweep(self.variant):
+            abilities.end_sessions(self.engine, self.variant, self._claim.path.name)
+            for left in engine.sweep(self.variant):
                 if left.name == name or (not name and left.owner == self._claim.path.name):
-                    self.engine.clear(self.variant, left)
+                    engine.clear(self.variant, left)
         except LoadstoneError as error:
             return [self._may_be_left(error.message)]
         return []

@@ -9,11 +9,22 @@ there it follows upon itself: a durable commit right after another one takes les
 pause, and a statement less where the one before left the catalog as it was.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
 from loadstone._core import clock_ns
+from loadstone.engines.abilities import (
+    AsksConstant,
+    AsksNothing,
+    Counted,
+    Counts,
+    OwnTimes,
+    Plans,
+    RemovesDead,
+    RollsBack,
+)
 from loadstone.engines.base import Engine
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Meter
@@ -30,6 +41,14 @@ OUTSIDE = "outside its phases"
 OWN_TIMES_MOST = 5
 OWN_TIMES_NS = 100_000_000
 """After so much of a cell's time its engine's own timers are asked no more."""
+
+GAPS: Mapping[str, str] = {
+    ladder.EMPTY: "has no empty request",
+    ladder.CONSTANT: "has no constant to request",
+    ladder.PLANNED: "cannot plan a statement alone",
+    ladder.UNCOMMITTED: "commits each statement by itself",
+}
+"""Why an engine without the ability lacks a rung."""
 
 Translate = Callable[[Block, str], Statement]
 Whole = Callable[[Block, Variation, dict[str, int] | None], int]
@@ -86,9 +105,9 @@ class LadderTimer:
         """The engine's own times of the first variation; empty for one that has none.
         Once at least, and no more often than in a part of a second."""
         engine = self._engine
-        if engine.phases() is not None:
+        if isinstance(engine, Counted):
             return self._phases(block)
-        if type(engine).own_times is Engine.own_times:
+        if not (isinstance(engine, OwnTimes) and isinstance(engine, RollsBack)):
             return ()
         statement = self._translate(block, block.variations[0].text)
         reported: dict[str, list[int]] = {}
@@ -125,26 +144,29 @@ class LadderTimer:
         statement = self._translate(block, variation.text)
         engine = self._engine
         match rung:
-            case ladder.EMPTY:
+            case ladder.EMPTY if isinstance(engine, AsksNothing):
                 return self._clocked(engine.ask_nothing)
-            case ladder.CONSTANT:
+            case ladder.CONSTANT if isinstance(engine, AsksConstant):
                 return self._clocked(engine.ask_constant)
-            case ladder.PLANNED:
+            case ladder.PLANNED if isinstance(engine, Plans):
                 query = counting.query_of(statement.text, engine.dialect)
                 return self._clocked(lambda: engine.plan(statement.text, query))
             case ladder.COUNTED:
                 return self._counted(block, statement, variation)
-            case ladder.UNCOMMITTED:
-                return self._uncommitted(statement)
+            case ladder.UNCOMMITTED if isinstance(engine, RollsBack):
+                return self._uncommitted(statement, engine)
             case ladder.WHOLE:
                 return self._whole(block, variation, None)
-        raise UnsupportedError(f"there is no rung {rung}")
+        raise UnsupportedError(f"{engine.name} {GAPS[rung]}")
 
-    def _uncommitted(self, statement: Statement) -> int:
+    def _fetched(self, query: str) -> int:
+        return int(self._engine.fetch(query)[0][0])
+
+    def _uncommitted(self, statement: Statement, engine: RollsBack) -> int:
         changed: list[int] = []
-        with self._engine.taken_back():
+        with engine.taken_back():
             elapsed_ns = self._clocked(lambda: changed.append(self._engine.run(statement.text)))
-        if statement.target:
+        if isinstance(self._engine, RemovesDead) and statement.target:
             self._engine.remove_dead(statement.target, max(*changed, 0))
         return elapsed_ns
 
@@ -152,9 +174,12 @@ class LadderTimer:
         text = counting.counting(statement.text, self._engine.dialect)
         found: list[int] = []
         planned = block.destination not in ("client", "file")
+        count: Callable[[str], int] = self._fetched
+        if isinstance(self._engine, Counts):
+            count = partial(self._engine.count, planned=planned)
 
         def ask() -> None:
-            found.append(self._engine.count(text, planned=planned))
+            found.append(count(text))
 
         elapsed_ns = self._clocked(ask)
         if found != [variation.rows]:

@@ -8,6 +8,7 @@ import threading
 from types import TracebackType
 from typing import Self
 
+from loadstone.engines.abilities import Interruptible
 from loadstone.engines.base import Engine
 from loadstone.errors import StatementEndedError
 from loadstone.worker.cut_short import AGAIN_S
@@ -46,5 +47,6 @@ class StatementLimit:
             return
         self._is_over = True
         while not self._ended.is_set():
-            self._engine.interrupt()
+            if isinstance(self._engine, Interruptible):
+                self._engine.interrupt()
             self._ended.wait(AGAIN_S)

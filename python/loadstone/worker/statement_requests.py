@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
+from loadstone.engines.abilities import Distributed, Interruptible
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Generated, Table
 from loadstone.errors import LoadstoneError, UnsupportedError
@@ -50,8 +51,9 @@ class StatementRequests(Requests):
         return self._system
 
     def interrupt(self) -> None:
-        """By the engine's own means."""
-        self.engine.interrupt()
+        """By the engine's own means, where it has any."""
+        if isinstance(self.engine, Interruptible):
+            self.engine.interrupt()
 
     def import_state(self, request: messages.ImportState) -> Done:
         """Statements need not be translated again."""
@@ -77,7 +79,9 @@ class StatementRequests(Requests):
         relation = (stored.benchmark, stored.edition, stored.item.relation, stored.rows)
         built, late = built_and_late(*relation)
         start = clock_ns()
-        made = None if late else self.engine.generate(table, Generated(*relation))
+        made = None
+        if isinstance(self.engine, Distributed) and not late:
+            made = self.engine.generate(table, Generated(*relation))
         if made is not None:
             return messages.Loaded(made, clock_ns() - start)
         first = RelationStream(*relation, count=built)

@@ -9,15 +9,16 @@ Inside the clock is one statement, its commit, for `client` operations the trans
 for `file` operations the writing of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.benchmarks.base import table_of
+from loadstone.engines.abilities import Counted, Distributed, Guarded, RemovesDead
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Attribute
+from loadstone.engines.capabilities import Attribute, Work
 from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
 from loadstone.plan.workload import PUT_BACK
@@ -114,12 +115,12 @@ class StatementTimer(Timer):
         for text, gives_rows in statement.steps or (
             (statement.text, block.destination in ("client", "file")),
         ):
-            self.engine.admit(text, changes=not gives_rows)
+            if isinstance(self.engine, Guarded):
+                self.engine.admit(text, changes=not gives_rows)
         observer = self._watched(ordinal)
         # Around the counters, too: its thread's own work is none of the statement's.
         with self._limited(block):
-            before = self.engine.work()
-            begun_ns = {} if phases is None else self.engine.phases() or {}
+            before, begun_ns = self._counts()
             meter = Meter(self.engine.processes())
             self._mark("start")
             if observer:
@@ -130,9 +131,8 @@ class StatementTimer(Timer):
             if observer:
                 observer.end(start, start + elapsed_ns)
             self._mark("end")
-            used, after = meter.read(), self.engine.work()
+            used, (after, ended_ns) = meter.read(), self._counts()
             if phases is not None:
-                ended_ns = self.engine.phases() or {}
                 phases.update({name: ns - begun_ns[name] for name, ns in ended_ns.items()})
         work = after.since(before) if after and before else None
         sample = Sample(
@@ -151,11 +151,17 @@ class StatementTimer(Timer):
                 expected, found = variation.determined, determined_of(block.sql, outcome)
             answer = AnswerCheck(ordinal, number, *expected, *found)
         self._take_back(block, variation)
-        if statement.target and isinstance(outcome, int):
+        if isinstance(self.engine, RemovesDead) and statement.target and isinstance(outcome, int):
             times = 2 if variation.undo else 1  # the undo changed as many again
             self.engine.remove_dead(statement.target, times * max(outcome, 0))
         self._clear(block, variation)
         return sample, answer
+
+    def _counts(self) -> tuple[Work | None, Mapping[str, int]]:
+        """The engine's own counts so far, and its time by phases."""
+        if not isinstance(self.engine, Counted):
+            return None, {}
+        return self.engine.work(), self.engine.phases()
 
     def _take_back(self, block: Block, variation: Variation) -> None:
         if variation.undo == PUT_BACK and block.sql is not None:
@@ -352,7 +358,8 @@ def determined_of(sql: SqlText | None, rows: Sequence[tuple[Any, ...]]) -> tuple
 
 def contents_of(engine: Engine, table: str) -> tuple[int, str]:
     """(rows, checksum) of a whole table."""
-    return engine.checksum(table) or _answer_of(engine.contents(table))
+    found = engine.checksum(table) if isinstance(engine, Distributed) else None
+    return found or _answer_of(engine.contents(table))
 
 
 def _answer_of(rows: Any) -> tuple[int, str]:

@@ -19,6 +19,7 @@ from itertools import count
 from typing import Any
 
 from loadstone._core import ClientError, StatementUsers, Tally, Timeline, UsersAsked, clock_ns
+from loadstone.engines.abilities import RustUsers
 from loadstone.engines.base import Engine
 from loadstone.errors import InputError, LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
@@ -137,12 +138,10 @@ class Users:
             self._mark("end")
             if _wrong(users):
                 return no_figures("failed", _wrong(users))
-            try:
-                in_rust = self._engine.users()
-            except UnsupportedError:
+            if not isinstance(self._engine, RustUsers):
                 return self._timed(loop, users, pool, drawn)
             stack.close()  # the engine may have to let go of its database
-            figures = self._in_rust(loop, requests, drawn, in_rust)
+            figures = self._in_rust(loop, requests, drawn, self._engine.users())
             if figures is not None:
                 return figures
             return self._timed(loop, self._users(loop, requests, drawn, stack), pool, drawn)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone import _core, lode
 from loadstone._core import StatementUsers
-from loadstone.engines.base import Engine, Work
-from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Capabilities, Structure, Table, Work
 from loadstone.engines.lode.declared import ELSEWHERE, check_together, declared
 from loadstone.engines.lode.served import ServedDatabase
 from loadstone.engines.lode.server import end_orphan
