@@ -12,11 +12,10 @@ from trapped_server import Connect, variant_at
 from user_server import UserServer, user_server
 
 from loadstone import registry
-from loadstone.engines.capabilities import Attribute, Table, quoted
+from loadstone.engines.capabilities import Attribute, Table, UrlUse, quoted
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.session import user_address
-from loadstone.engines.system import System
 from loadstone.errors import EngineError
 from loadstone.run import scratch
 from loadstone.run.planned import plan_from
@@ -289,7 +288,8 @@ def test_a_worker_that_was_given_up_leaves_nothing(
 def test_the_engines_and_the_programs_of_a_name_hold_the_same_way() -> None:
     for name in set(registry.engine_names()) & set(registry.client_names()):
         system = registry.load_client(name)
-        own = getattr(system.hold, "__func__")  # noqa: B009 - types know of no such thing
-        assert system.takes_url == (own is not vars(System)["hold"].__func__), name
-        if system.takes_url:
-            assert own is getattr(registry.load_engine(name).hold, "__func__")  # noqa: B009
+        works = system.capabilities.url is not UrlUse.NONE
+        assert works == hasattr(system, "hold"), name
+        if works:
+            ours = getattr(system.hold, "__func__")  # noqa: B009 - types know of no such thing
+            assert ours is getattr(registry.load_engine(name).hold, "__func__")  # noqa: B009

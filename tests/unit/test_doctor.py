@@ -12,6 +12,7 @@ from loadstone.commands import doctor as command
 from loadstone.diagnostics import Exit
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
+from loadstone.engines.capabilities import UrlUse
 from loadstone.engines.postgresql import probe
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.engines.system import Probe
@@ -279,19 +280,20 @@ def test_an_engine_whose_programs_are_missing_is_not_usable(monkeypatch):
         raise NotInstalledError("its server is not installed", hint="install it")
 
     monkeypatch.setattr(SqliteEngine, "check", missing)
-    monkeypatch.setattr(SqliteEngine, "takes_url", False)
+    declared = replace(SqliteEngine.capabilities, url=UrlUse.NONE)
+    monkeypatch.setattr(SqliteEngine, "capabilities", declared)
     check = engines.engine("sqlite")
     assert (check.verdict, check.value) == (Verdict.ABSENT, "not installed")
     assert check.remedy == "its server is not installed; install it"
     # One that also works in a database of the user's is usable without its own.
-    monkeypatch.setattr(SqliteEngine, "takes_url", True)
+    declared = replace(SqliteEngine.capabilities, url=UrlUse.FILE)
+    monkeypatch.setattr(SqliteEngine, "capabilities", declared)
     assert engines.engine("sqlite").verdict is Verdict.OK
 
 
 def test_an_engine_whose_driver_is_missing_is_not_usable_in_a_database_of_the_users_either(
     monkeypatch,
 ):
-    monkeypatch.setattr(SqliteEngine, "takes_url", True)
     for versions, verdict in (
         ({"driver": "not installed: pip install it"}, Verdict.ABSENT),
         ({"driver": "1.0", "server": "not installed"}, Verdict.OK),

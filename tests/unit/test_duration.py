@@ -1,14 +1,16 @@
 """The time that is announced: one owner for a benchmark alone and for several, and every part of a
 run is in it."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from loadstone.clients.rust.embedded import SqliteClient
+from loadstone.engines.capabilities import SYNC_S, Estimate
 from loadstone.engines.sqlite.engine import SqliteEngine
-from loadstone.engines.system import SYNC_S
+from loadstone.engines.system import System
 from loadstone.plan.ramp import STEPS
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
@@ -63,6 +65,11 @@ def test_budgets_are_of_the_largest_scale() -> None:
     assert duration.budget_seconds(plan) == duration.BUDGET_S * len(taken)
 
 
+def estimated(monkeypatch: pytest.MonkeyPatch, kind: type[System], estimate: Estimate) -> None:
+    declared = replace(kind.capabilities, estimate=estimate)
+    monkeypatch.setattr(kind, "capabilities", declared)
+
+
 def test_a_program_takes_as_long_as_its_calls() -> None:
     """OO1's look-ups are a thousand calls; DuckDB's take tenths of a millisecond each."""
     own = {"benchmark": "oo1", "rows": (), "operations": ("lookup",)}
@@ -75,7 +82,7 @@ def test_a_call_takes_what_it_takes_in_its_own_program(monkeypatch: pytest.Monke
     """OO7's walks are made of other calls than OO1's look-ups: a tenth of them, on SQLite."""
     own = planned(benchmark="oo7", rows=(), operations=("T1",))
     with_calls = own.seconds()
-    monkeypatch.setattr(SqliteClient, "calls_s", {"oo1": 2e-6})
+    estimated(monkeypatch, SqliteClient, Estimate(calls_s={"oo1": 2e-6}))
     of_calls = with_calls - own.seconds()
     passes = 5 * (1 + own.plan.warm_up)
     assert of_calls == pytest.approx(passes * 91_000 * 0.2e-6)
@@ -85,11 +92,11 @@ def test_a_start_and_a_statement_take_what_they_take(monkeypatch: pytest.MonkeyP
     """A cluster starts once for each variant, and for each round of cold samples."""
     run = planned(temperature=("warm", "cold"), repeat_cold=4)
     without = run.seconds()
-    monkeypatch.setattr(SqliteEngine, "start_s", 10.0)
+    estimated(monkeypatch, SqliteEngine, Estimate(start_s=10.0))
     starts = 1 + 4
     assert run.seconds() - without == pytest.approx(starts * 10.0 - 4 * duration.REOPENED_S)
     monkeypatch.undo()
-    monkeypatch.setattr(SqliteEngine, "statement_s", 0.3)
+    estimated(monkeypatch, SqliteEngine, Estimate(statement_s=0.3))
     relations = sum(one.design == "heap" for one in run.benchmark.stored_relations("1993"))
     statements = 5 * (1 + run.plan.warm_up) + 4 + 2 * relations
     assert run.seconds() - without == pytest.approx(statements * 0.3)

@@ -9,7 +9,7 @@ from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.oo1 import program as oo1
 from loadstone.clients.oo7 import program as oo7
 from loadstone.clients.rvm import program as rvm
-from loadstone.engines.capabilities import Capabilities, Lack, Structure
+from loadstone.engines.capabilities import Capabilities, Estimate, Lack, Structure, UrlUse
 from loadstone.engines.tactic import Tactic
 from loadstone.errors import UnsupportedError
 
@@ -97,7 +97,13 @@ def structures(engine: str) -> Mapping[str, Structure]:
 
 
 def capabilities(
-    engine: str, tactics: Mapping[str, Tactic], *, answers: bool = True, one_user: str = ""
+    engine: str,
+    tactics: Mapping[str, Tactic],
+    *,
+    answers: bool = True,
+    one_user: str = "",
+    syncs: int = 1,
+    url: UrlUse = UrlUse.NONE,
 ) -> Capabilities:
     """The declaration of an engine's client: measures and tactics."""
     return Capabilities(
@@ -105,6 +111,8 @@ def capabilities(
         tactics,
         answers=answers,
         one_user=one_user,
+        estimate=Estimate(calls_s=calls_s(engine), syncs=syncs),
+        url=url,
         lacks=tuple(_lacks(engine)),
     )
 

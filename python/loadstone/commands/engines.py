@@ -58,8 +58,8 @@ def _described(name: str, seam: str) -> "dict[str, Any]":
     return {
         **road,
         "versions": dict(kind.versions()),
-        "releases": bool(kind.distribution),
-        "takes_url": kind.takes_url,
+        "releases": bool(kind.capabilities.distribution),
+        "takes_url": kind.capabilities.url != "none",
         "tactics": {each: list(tactic.names) for each, tactic in kind.tactics().items()},
         "structures": {
             what: {"supported": found.supported, "note": found.note} for what, found in structures
@@ -144,7 +144,7 @@ def _row(table: "Table", shown: str, seam: str, name: str) -> "type[System] | No
     road, versions = DRIVEN_BY[seam], _versions(kind)
     if issubclass(kind, Client):
         road, versions = f"client in {kind.language.title()}", versions or kind.library
-    if kind.distribution:
+    if kind.capabilities.distribution:
         versions += f"\n{name}@NUMBER"
     table.add_row(shown, road, versions, "\n".join(_named(kind.capabilities.tactics)))
     return kind

@@ -9,6 +9,7 @@ from loadstone import registry
 from loadstone._core import clock_ns
 from loadstone.doctor.check import Check, Verdict
 from loadstone.engines import abilities
+from loadstone.engines.capabilities import UrlUse
 from loadstone.engines.system import Probe
 from loadstone.errors import EngineError, NotInstalledError
 from loadstone.plan.variant import Variant
@@ -45,7 +46,7 @@ def engine(name: str) -> Check | None:
     if not kind.capabilities.answers:
         return None
     try:
-        if not kind.takes_url:
+        if kind.capabilities.url is UrlUse.NONE:
             kind.check(Variant(name))
     except NotInstalledError as error:
         reported = f"{error.message}; {error.hint}"

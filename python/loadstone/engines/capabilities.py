@@ -1,8 +1,10 @@
 """An engine's declarations before anything runs, and the relations that it is asked to store."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
+from enum import StrEnum
 
+from loadstone.engines.setting import Settings
 from loadstone.engines.tactic import Tactic
 from loadstone.plan.role import Role
 
@@ -97,6 +99,43 @@ class Lack:
         return f"{' with '.join('='.join(pair) for pair in self.values)}: {self.reason}"
 
 
+class UrlUse(StrEnum):
+    """What an engine does in a user's database, which a URL names."""
+
+    NONE = "none"
+    READ = "read"
+    """It reads tables as they stand, in a file."""
+    FILE = "file"
+    """It makes tables of its own in a file."""
+    SERVER = "server"
+    """It makes tables of its own on a server, which it cannot stop: no cell is cold there."""
+
+
+SYNC_S = 0.3e-3
+"""About how long a device takes to say that a small write is durable: a virtual disk over solid
+state, on Linux 6.18, took 0.1 to 0.2 ms, and up to 7 beside other writers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """About how much longer than usual a system takes, in seconds: for announcing a run's time."""
+
+    start_s: float = 0.0
+    """For its start, beyond a private server's or an embedded engine's."""
+    statement_s: float = 0.0
+    """For one statement, however few its tuples."""
+    calls_s: Mapping[str, float] = field(default_factory=dict)
+    """For one call of a benchmark's program, by the benchmark's name."""
+    syncs: int = 1
+    """The number of waits for the device that one durable commit takes."""
+    pace: Callable[[Mapping[str, str]], float] | None = None
+    """How many times as long as usual a tuple takes, by the values of the tactics."""
+
+    def commit_s(self, values: Mapping[str, str]) -> float:
+        """The time that a commit waits for the device, by the values of the tactics."""
+        return 0.0 if values.get("durability", "none") == "none" else self.syncs * SYNC_S
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """The engine's abilities, declared before anything runs."""
@@ -120,6 +159,15 @@ class Capabilities:
     """Its role beside other engines: reports rank only competitors."""
     one_user: str = ""
     """Why it serves one user at a time; empty: it serves several."""
+    url: UrlUse = UrlUse.NONE
+    """What it does in a user's database."""
+    distribution: str = ""
+    """The Python package that brings the engine whole, so that a worker can have another release of
+    it: `duckdb@1.4.0`. Empty where there is none."""
+    settings: Settings | None = None
+    """The rules for its own settings, which a variant sets by name: `set.NAME=VALUE`. None where it
+    takes none."""
+    estimate: Estimate = Estimate()
     lacks: tuple[Lack, ...] = ()
     """Gaps with one value of a tactic that are none with another."""
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.engines import data_files
-from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.setting import Settings
+from loadstone.engines.capabilities import Capabilities, UrlUse
 from loadstone.engines.tactic import Level, Tactic, declared
 from loadstone.errors import InputError, UnknownTacticError
 from loadstone.owner import checked_owner
@@ -29,10 +28,6 @@ OF_EVERY_SYSTEM = declared(Path(__file__).with_name("every_system.toml"))
 ON_BTRFS = ("one-disk", "mirrored", "mirrored-shared")
 """The values of `volume` with that file system. Its direct reads into memory that was not touched
 before go through the cache (seen on Linux 6.18), so that they would not be what they are called."""
-
-SYNC_S = 0.3e-3
-"""About how long a device takes to say that a small write is durable: a virtual disk over solid
-state, on Linux 6.18, took 0.1 to 0.2 ms, and up to 7 beside other writers."""
 
 TABLES, READ_ONLY = "tables", "as they stand, opened to be read only"
 """A term of an engine that reads a user's own tables, and what it reads back then."""
@@ -63,27 +58,7 @@ class System(ABC):
     """
 
     name: ClassVar[str]
-    takes_url: ClassVar[bool] = False
-    """Whether it can work in a user's database, named by URL."""
-    only_reads_url: ClassVar[bool] = False
-    """Whether it can do no more there than read tables as they stand."""
     capabilities: ClassVar[Capabilities]
-    calls_s: ClassVar[Mapping[str, float]] = {}
-    """About how long one call of a benchmark's program takes, in seconds, by the benchmark's name:
-    for the estimate of a run's time. None where a statement's own estimate covers it."""
-    start_s: ClassVar[float] = 0.0
-    """About how much longer than a private server's or an embedded engine's its start takes, in
-    seconds: for the same estimate."""
-    statement_s: ClassVar[float] = 0.0
-    """About how much longer than theirs one statement takes, however few its tuples."""
-    syncs: ClassVar[int] = 1
-    """The number of waits for the device that one durable commit takes."""
-    distribution: ClassVar[str] = ""
-    """The package of Python that brings the engine whole, so that a worker can have another
-    release of it: `duckdb@1.4.0`. Empty where there is none."""
-    settings: ClassVar[Settings | None] = None
-    """The rules for its own settings, which a variant sets by name: `set.NAME=VALUE`. None where it
-    takes none."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         """Keep the request; touch nothing. `scratch` is an existing folder that this engine alone
@@ -105,19 +80,6 @@ class System(ABC):
         """Whether earlier workers may have left data of the run: then `remove` may not report
         success without reaching the database."""
 
-    @classmethod
-    def pace(cls, variant: "Variant") -> float:
-        """About how many times as long as usual a variant takes for a tuple: for the same
-        estimate."""
-        del variant
-        return 1.0
-
-    @classmethod
-    def commit_s(cls, variant: "Variant") -> float:
-        """About how long a commit waits for the device, in seconds: for the same estimate."""
-        durable = "durability" in cls.tactics() and cls.tactic_of(variant, "durability") != "none"
-        return cls.syncs * SYNC_S if durable else 0.0
-
     @property
     def second_disk(self) -> Path | None:
         """The folder on a disk of its own that `volume=two-disks` gives, for a second copy."""
@@ -128,7 +90,7 @@ class System(ABC):
     def check(cls, variant: "Variant") -> None:
         """Raise `InputError` if a variant names a tactic or a value that is not declared, or a
         user's database that the engine cannot work in."""
-        if variant.url is not None and not cls.takes_url:
+        if variant.url is not None and cls.capabilities.url is UrlUse.NONE:
             raise InputError(
                 f"{cls.name} cannot work in a database of yours",
                 hint=f"leave out the URL: --on {cls.name}",
@@ -169,14 +131,18 @@ class System(ABC):
     def check_release(cls, release: Release) -> None:
         """Raise `InputError` if that release or build cannot be had; what takes the network to
         know, its installation says."""
-        if cls.distribution and release.is_package:
+        if cls.capabilities.distribution and release.is_package:
             if release.environment and not Path(release.environment).is_dir():
                 raise InputError(
                     f"there is no folder {release.environment}",
-                    hint=f"name a Python environment that has {cls.distribution}",
+                    hint=f"name a Python environment that has {cls.capabilities.distribution}",
                 )
             return
-        hint = f"write {cls.name}@NUMBER or {cls.name}@{VENV}/PATH" if cls.distribution else ""
+        hint = (
+            f"write {cls.name}@NUMBER or {cls.name}@{VENV}/PATH"
+            if cls.capabilities.distribution
+            else ""
+        )
         raise InputError(
             f"{cls.name} cannot be another release or build here: {release}",
             hint=hint
@@ -193,8 +159,8 @@ class System(ABC):
         """Raise `InputError` for a setting, `set.NAME=VALUE`, that is known to be refused; what
         only the engine can determine, `start` does."""
         del variant
-        if cls.settings is not None:
-            cls.settings.check(name, value)
+        if cls.capabilities.settings is not None:
+            cls.capabilities.settings.check(name, value)
             return
         raise InputError(
             f"{cls.name} takes no settings by name here: {SETTING}{name[:40]}",
@@ -205,7 +171,10 @@ class System(ABC):
     def level_of(cls, name: str) -> Level:
         """The least that another value takes, of a tactic or a setting (`set.NAME`)."""
         if name.startswith(SETTING):
-            is_of_data = cls.settings and name.removeprefix(SETTING) in cls.settings.of_data
+            is_of_data = (
+                cls.capabilities.settings
+                and name.removeprefix(SETTING) in cls.capabilities.settings.of_data
+            )
             return Level.LOAD if is_of_data else Level.START
         return cls.tactic_named(name).level
 
@@ -222,7 +191,7 @@ class System(ABC):
     @classmethod
     def _or_a_setting(cls, name: str) -> str:
         """The end of a hint: the name of a setting of the engine's own, where it takes any."""
-        if cls.settings is None:
+        if cls.capabilities.settings is None:
             return ""
         return f"; or write {SETTING}{name[:40]} for a setting of the engine's own"
 
@@ -348,7 +317,8 @@ class System(ABC):
     def can_stop(self) -> bool:
         """Whether `stop` ends everything that could hold our data in memory. False for a server
         that is not ours, where `stop` only disconnects: no cell can be cold there."""
-        return self.capabilities.stoppable
+        elsewhere = self.capabilities.url is UrlUse.SERVER and self.variant.url is not None
+        return self.capabilities.stoppable and not elsewhere
 
     def processes(self) -> Sequence[int]:
         """Server processes whose CPU time and device reads belong to the engine (their children

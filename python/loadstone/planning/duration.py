@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.engines.capabilities import Estimate
 from loadstone.engines.system import System
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
@@ -80,7 +81,8 @@ def seconds_estimated(
     }
     return sum(
         (
-            START_S + sum(engines[name].start_s for name in {cell.variant for cell in own}),
+            START_S
+            + sum(_estimate(engines[name]).start_s for name in {one.variant for one in own}),
             _loading_s(plan, benchmark, operations, engines, own),
             _samples_s(plan, benchmark, operations, engines, own, paces or {}),
             _repeated_s(plan, own),
@@ -149,9 +151,13 @@ def _loading_s(
         count = sum(one.design in designs for one in stored)
         for variant in {cell.variant for cell in own}:
             # It is made by one statement, and checked by another.
-            relation_s = RELATION_S + 2 * engines[variant].statement_s
+            relation_s = RELATION_S + 2 * _estimate(engines[variant]).statement_s
             total_s += count * relation_s + rows * TUPLE_S
     return total_s
+
+
+def _estimate(engine: type[System]) -> Estimate:
+    return engine.capabilities.estimate
 
 
 def _samples_s(
@@ -170,19 +176,19 @@ def _samples_s(
         if cell.variant == NULL_ENGINE:
             continue
         operation = operations[cell.rows, cell.operation]
-        engine = engines[cell.variant]
-        calls_s = benchmark.calls(operation) * engine.calls_s.get(benchmark.name, 0.0)
+        estimate = _estimate(engines[cell.variant])
+        calls_s = benchmark.calls(operation) * estimate.calls_s.get(benchmark.name, 0.0)
         pace = paces.get(cell.variant, USUAL)
         tuples_s = cell.rows * benchmark.tuple_s * pace.tuples
         commits_s = benchmark.commits(operation) * pace.commit_s
-        usual_s = engine.statement_s + tuples_s + calls_s + commits_s
+        usual_s = estimate.statement_s + tuples_s + calls_s + commits_s
         once_s = SAMPLE_S + executed.get((cell.operation, cell.variant), usual_s)
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
             # Operations that are measured in the same rounds are cold one after the other.
             key = cell.rows, cell.operation
             reopened[key] = max(reopened.get(key, 0), cell.samples)
-            starts_s[key] = max(starts_s.get(key, REOPENED_S), engine.start_s)
+            starts_s[key] = max(starts_s.get(key, REOPENED_S), estimate.start_s)
     return total_s + sum(times * starts_s[key] for key, times in reopened.items())
 
 

@@ -1,9 +1,9 @@
 """Another release or build of an engine than the installed one, for one worker process.
 
-A release is a package (`System.distribution`) that is installed once into a folder of its own in
-the cache, without what it depends on. The folder stands first on the module path of the worker, so
-that the worker has this engine, and all else, Loadstone's own modules too, as it is installed. Of
-`venv:PATH` the folder holds links to the modules of that one package.
+A release is a package (`Capabilities.distribution`) that is installed once into a folder of its own
+in the cache, without what it depends on. The folder stands first on the module path of the worker,
+so that the worker has this engine, and all else, Loadstone's own modules too, as it is installed.
+Of `venv:PATH` the folder holds links to the modules of that one package.
 
 What the worker then has is read from the engine (`worker/requests.py`), and another release than
 was requested is refused there.
@@ -60,7 +60,7 @@ def prepare(variants: Iterable[tuple[Variant, type[System]]]) -> None:
             _install(variant.release.number, engine, folder)
         else:
             _link(_found(variant, engine), folder)
-        module = engine.distribution.replace("-", "_")
+        module = engine.capabilities.distribution.replace("-", "_")
         if PathFinder.find_spec(module, [str(folder)]) is None:
             # The worker would take the installed one, and nobody would notice.
             raise EngineError(
@@ -99,7 +99,7 @@ def _folder(variant: Variant, engine: type[System]) -> Path:
     """The place where a worker finds its engine: one folder for each release, kind of Python and
     machine."""
     builds = platformdirs.user_cache_path("loadstone") / "builds"
-    name = engine.distribution
+    name = engine.capabilities.distribution
     if number := variant.release.number:
         tag = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
         return builds / f"{name}-{number}-{tag}"
@@ -110,7 +110,7 @@ def _folder(variant: Variant, engine: type[System]) -> Path:
 def _install(release: str, engine: type[System], folder: Path) -> None:
     if folder.is_dir():
         return
-    package = engine.distribution
+    package = engine.capabilities.distribution
     # SQLite's packages have a number more than their SQLite: the last of them.
     shortened = is_short(package) and release.count(".") == SHORT_DOTS
     wanted = f"{package}=={release}" + (".*" if shortened else "")
@@ -147,9 +147,9 @@ def installed(engine: type[System]) -> tuple[str, ...]:
     """The releases that are in the cache, in no order."""
     tag = f"-{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
     places = (platformdirs.user_cache_path("loadstone") / "builds").glob(
-        f"{engine.distribution}-*{tag}"
+        f"{engine.capabilities.distribution}-*{tag}"
     )
-    names = (path.name.removeprefix(f"{engine.distribution}-") for path in places)
+    names = (path.name.removeprefix(f"{engine.capabilities.distribution}-") for path in places)
     return tuple(name.removesuffix(tag) for name in names)
 
 
@@ -202,7 +202,7 @@ def _found(variant: Variant, engine: type[System]) -> Distribution:
             + (f"; it is one of {others[0]}" if others else ""),
             hint=f"make one with: {sys.executable} -m venv {path}",
         )
-    name = engine.distribution
+    name = engine.capabilities.distribution
     found = next(iter(distributions(name=name, path=[*map(str, places)])), None)
     if found is None or not [*_entries(found)]:
         raise InputError(

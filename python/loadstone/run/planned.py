@@ -12,6 +12,7 @@ from typing import Any
 from loadstone import registry, secret
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import say
+from loadstone.engines.capabilities import Estimate, UrlUse
 from loadstone.engines.system import System
 from loadstone.errors import InputError, LoadstoneError, NotInstalledError, UnknownTacticError
 from loadstone.plan.choices import OF_LOOPS, STUDIED, Choices
@@ -71,7 +72,7 @@ class Planned:
         """About how long it takes, or these of its cells, without the loops that are `recorded`."""
         engines = {name: engine for name, (_, engine) in self.variants.items()}
         paces = {
-            name: Pace(engine.pace(variant), engine.commit_s(variant))
+            name: _pace(engine.capabilities.estimate, engine.asked(variant))
             for name, (variant, engine) in self.variants.items()
         }
         loops = loops_left(self.plan, self.benchmark, recorded)
@@ -95,6 +96,11 @@ class Planned:
         """Whether nobody knows how long its statements take: they are a user's own. A study ends
         when its time is over, whatever they take."""
         return self.benchmark.workload is not None and self.plan.study is None
+
+
+def _pace(estimate: Estimate, values: Mapping[str, str]) -> Pace:
+    tuples = estimate.pace(values) if estimate.pace else 1.0
+    return Pace(tuples, estimate.commit_s(values))
 
 
 def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
@@ -176,7 +182,7 @@ def check_urls(
                 " database of yours",
                 hint="name each by its URL: --on sqlite:///FILE --on postgresql://USER@…/DATABASE",
             )
-        if variant.url is not None and engine.only_reads_url and not stands:
+        if variant.url is not None and engine.capabilities.url is UrlUse.READ and not stands:
             raise InputError(
                 f"{engine.name}: no table of ours is made in a database of yours",
                 hint="its tables can be read as they stand: docs/workload.md; or leave out the URL",
@@ -282,7 +288,9 @@ def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
     engine = registry.load_system(seam, name)
     with _naming_the_road(name, seam):
         known = frozenset(engine.tactics())
-        variant = parse_variant(text, known, takes_settings=engine.settings is not None)
+        variant = parse_variant(
+            text, known, takes_settings=engine.capabilities.settings is not None
+        )
         with naming(variant):
             engine.check(variant)
     return variant, engine

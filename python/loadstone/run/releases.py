@@ -27,12 +27,12 @@ def order(release: str) -> tuple[int, ...]:
 def releases_of(engine: type[System]) -> tuple[str, ...]:
     """The engine's releases, oldest first, without previews. Raises `InputError` for an engine that
     has none, `NotInstalledError` where none can be found out."""
-    if not engine.distribution:
+    if not engine.capabilities.distribution:
         raise InputError(
             f"{engine.name} has no releases to choose from",
             hint="duckdb, sqlite and postgresql have",
         )
-    reported = _of_index(engine.distribution)
+    reported = _of_index(engine.capabilities.distribution)
     if reported is None:
         reported = installed(engine)
         say(
@@ -44,7 +44,7 @@ def releases_of(engine: type[System]) -> tuple[str, ...]:
             f"no release of {engine.name} is known, and no package index can be reached",
             hint="connect, or run it where releases were installed before",
         )
-    return plain(reported, short=is_short(engine.distribution))
+    return plain(reported, short=is_short(engine.capabilities.distribution))
 
 
 def plain(reported: Iterable[str], *, short: bool) -> tuple[str, ...]:

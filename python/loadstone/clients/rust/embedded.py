@@ -13,7 +13,6 @@ from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.base import Client, Measured, Served
 from loadstone.clients.declared import (
     NONE,
-    calls_s,
     capabilities,
     documented,
     opened,
@@ -38,7 +37,6 @@ class RustClient(Client):
     """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
     language: ClassVar[str] = "rust"
-    calls_s: ClassVar[Mapping[str, float]] = calls_s()
     library: ClassVar[str] = "built in"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
@@ -256,10 +254,9 @@ class LmdbClient(RustClient):
     on the ladder's rungs."""
 
     name: ClassVar[str] = "lmdb"
-    syncs: ClassVar[int] = 2
     file: ClassVar[str] = "program.lmdb"
     lock_file: ClassVar[str] = "-lock"
-    capabilities: ClassVar[Capabilities] = capabilities("lmdb", of_client("lmdb"))
+    capabilities: ClassVar[Capabilities] = capabilities("lmdb", of_client("lmdb"), syncs=2)
 
     def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
@@ -275,7 +272,6 @@ class DuckdbClient(RustClient):
     """DuckDB by its C API, which the installed wheel's own library exports."""
 
     name: ClassVar[str] = "duckdb"
-    calls_s: ClassVar[Mapping[str, float]] = calls_s("duckdb")
     library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "program.duckdb"
     capabilities: ClassVar[Capabilities] = capabilities("duckdb", of_client("duckdb"))

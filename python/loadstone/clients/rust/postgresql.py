@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.declared import calls_s, capabilities
+from loadstone.clients.declared import capabilities
 from loadstone.clients.rust.embedded import RustClient
-from loadstone.engines.capabilities import Capabilities
+from loadstone.engines.capabilities import Capabilities, UrlUse
 from loadstone.engines.postgresql import other_driver
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import SERVER_TACTICS, SESSION_TACTICS, TACTICS
@@ -30,10 +30,10 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     """Parts and connections are tables, put in order of their keys once, with B-trees."""
 
     name: ClassVar[str] = "postgresql"
-    calls_s: ClassVar[Mapping[str, float]] = calls_s("postgresql")
     capabilities: ClassVar[Capabilities] = capabilities(
         "postgresql",
         {**of_client("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
+        url=UrlUse.SERVER,
     )
 
     of_instance: ClassVar[Collection[str]] = SERVER_TACTICS

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.capabilities import Capabilities, Estimate, Structure, Table
 from loadstone.engines.chdb import loading, plans
 from loadstone.engines.chdb.session import SPACE, Session, errors
 from loadstone.engines.tactic import beside
@@ -68,8 +68,8 @@ class ChdbEngine(Engine):
         },
         tactics=TACTICS,
         no_updates=_UPDATE_GAP,
+        estimate=Estimate(start_s=0.2),
     )
-    start_s: ClassVar[float] = 0.2
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone._core import StatementUsers
-from loadstone.engines.capabilities import Attribute, Capabilities, Structure, Table
+from loadstone.engines.capabilities import Attribute, Capabilities, Structure, Table, UrlUse
 from loadstone.engines.data_files import path_in
 from loadstone.engines.dbapi import DbapiEngine
 from loadstone.engines.duckdb import optimizers, own_settings, plans, zoned
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, read_back, synced
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
-from loadstone.engines.setting import Settings, settings_of
+from loadstone.engines.setting import settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.engines.tactic import Level
 from loadstone.errors import EngineError, UnsupportedError
@@ -44,9 +44,6 @@ class DuckdbEngine(DbapiEngine):
 
     name: ClassVar[str] = "duckdb"
     dialect: ClassVar[str] = "duckdb"
-    distribution: ClassVar[str] = "duckdb"
-    takes_url: ClassVar[bool] = True
-    only_reads_url: ClassVar[bool] = True
     capabilities: ClassVar[Capabilities] = Capabilities(
         stored_share=0.2,
         structures={
@@ -60,9 +57,10 @@ class DuckdbEngine(DbapiEngine):
             "nonclustered": Structure(supported=True, note="ART index"),
         },
         tactics=TACTICS,
+        url=UrlUse.READ,
+        distribution="duckdb",
+        settings=own_settings.SETTINGS,
     )
-
-    settings: ClassVar[Settings] = own_settings.SETTINGS
 
     driver_errors: ClassVar[tuple[type[BaseException], ...]] = (duckdb.Error,)
     tables_query: ClassVar[str] = (

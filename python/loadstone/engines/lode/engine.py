@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone import _core, lode
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Capabilities, Structure, Table, Work
+from loadstone.engines.capabilities import Capabilities, Estimate, Structure, Table, Work
 from loadstone.engines.lode.declared import ELSEWHERE, check_together, declared
 from loadstone.engines.lode.served import ServedDatabase
 from loadstone.engines.lode.server import end_orphan
@@ -52,6 +52,13 @@ STATE_BYTES = 8_192
 """Of a copy: the state of both, which says whether they are alike."""
 
 
+def _pace(values: Mapping[str, str]) -> float:
+    """By the tactics that matter most for it."""
+    if values["disk"] == "direct" and values["readahead"] == "off":
+        return PACE_UNBUFFERED
+    return PACE_INTERPRETED if values["execution"] == "interpreted" else 1.0
+
+
 class LodeEngine(Engine):
     """Tuples in heaps, B-trees and hash indexes; every strategy of the query engine a tactic."""
 
@@ -70,6 +77,7 @@ class LodeEngine(Engine):
         },
         tactics=declared(),
         stored_share=0.9,
+        estimate=Estimate(pace=_pace),
         no_sql="lode executes QUEL: it has no SQL",
         column_types=frozenset(("int2", "int4", "int8", "text")),
     )
@@ -94,14 +102,6 @@ class LodeEngine(Engine):
         (settings,) = [row["settings"] for row in lode.profiles() if row["name"] == name] or [()]
         of_profile = {tactic: value for tactic, value, _ in settings}
         return {**super().asked(variant), **of_profile, **dict(variant.tactics)}
-
-    @classmethod
-    def pace(cls, variant: "Variant") -> float:
-        """By the tactics that matter most for it."""
-        asked = cls.asked(variant)
-        if asked["disk"] == "direct" and asked["readahead"] == "off":
-            return PACE_UNBUFFERED
-        return PACE_INTERPRETED if asked["execution"] == "interpreted" else 1.0
 
     @classmethod
     def check(cls, variant: "Variant") -> None:

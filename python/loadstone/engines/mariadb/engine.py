@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.capabilities import Capabilities, Estimate, Structure, Table, UrlUse
 from loadstone.engines.mariadb import loading, own_settings, plans, switches
 from loadstone.engines.mariadb.address import Address, private_address, user_address
 from loadstone.engines.mariadb.programs import Programs, programs_of
@@ -56,6 +56,9 @@ class MariadbEngine(MariadbSystem, Engine):
             "nonclustered": Structure(supported=True, note="B-tree to the primary key"),
         },
         tactics=switches.TACTICS,
+        url=UrlUse.SERVER,
+        settings=own_settings.SETTINGS,
+        estimate=Estimate(start_s=0.3),
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

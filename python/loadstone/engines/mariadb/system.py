@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import pymysql
 
@@ -14,7 +14,6 @@ from loadstone.engines.mariadb.server import end_orphan
 from loadstone.engines.mariadb.session import Session
 from loadstone.engines.mariadb.users_database import UsersDatabase, marked_in
 from loadstone.engines.ownership import Hold, Leftover, in_use
-from loadstone.engines.setting import Settings
 from loadstone.engines.system import Probe, System
 from loadstone.errors import InputError, NotInstalledError
 
@@ -26,10 +25,6 @@ if TYPE_CHECKING:
 
 class MariadbSystem(System):
     """The part that depends on the server alone; the engine adds the statements."""
-
-    takes_url: ClassVar[bool] = True
-    settings: ClassVar[Settings] = own_settings.SETTINGS
-    start_s: ClassVar[float] = 0.3
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -75,11 +70,6 @@ class MariadbSystem(System):
         """Of a user's server, what its sessions have, and what all engines report."""
         theirs = () if variant.url is None else switches.OF_OUR_SERVER
         return {name: each for name, each in super().asked(variant).items() if name not in theirs}
-
-    @property
-    def can_stop(self) -> bool:
-        """Only a server of our own may be stopped."""
-        return self.variant.url is None
 
     @classmethod
     def probe(cls, scratch: Path) -> Probe:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone._core import StatementUsers
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.capabilities import Capabilities, Structure, Table, UrlUse
 from loadstone.engines.postgresql import own_settings
 from loadstone.engines.postgresql.binaries import programs_of
 from loadstone.engines.postgresql.instance import Connection
@@ -21,7 +21,7 @@ from loadstone.engines.postgresql.load import fill, organise, streamed
 from loadstone.engines.postgresql.reading import transaction
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS, encryption
-from loadstone.engines.setting import Settings, settings_of
+from loadstone.engines.setting import settings_of
 from loadstone.engines.system import READ_ONLY, TABLES
 from loadstone.errors import UnsupportedError
 from loadstone.plan.variant import SETTING
@@ -51,9 +51,10 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
             "nonclustered": Structure(supported=True, note="B-tree"),
         },
         tactics=TACTICS,
+        url=UrlUse.SERVER,
+        settings=own_settings.SETTINGS,
     )
     of_instance: ClassVar[Collection[str]] = TACTICS
-    settings: ClassVar[Settings] = own_settings.SETTINGS
 
     _constant_of: Connection | None = None
     """The session in which the constant's statement is prepared."""

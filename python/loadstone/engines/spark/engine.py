@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Engine
-from loadstone.engines.capabilities import Capabilities, Generated, Structure, Table
+from loadstone.engines.capabilities import (
+    Capabilities,
+    Estimate,
+    Generated,
+    Structure,
+    Table,
+    UrlUse,
+)
 from loadstone.engines.ownership import Hold, Leftover, Space, in_use
-from loadstone.engines.setting import Settings, settings_of
+from loadstone.engines.setting import settings_of
 from loadstone.engines.spark import (
     executors,
     own_settings,
@@ -46,6 +53,10 @@ _HASH_GAP = "Loadstone makes no buckets, Spark's hash organisation of files"
 _INDEX_GAP = "Spark has no indexes; it skips Parquet's row groups by their minima and maxima"
 _UPDATE_GAP = "Spark does not change Parquet files in place: it has no UPDATE and no DELETE of them"
 _ROW_GROUP_ROWS = 1 << 17
+_ESTIMATE = Estimate(start_s=18.0, statement_s=0.7)
+"""Its start: four Java machines, the executors' two, and a first statement that finds nothing
+compiled: 13 s at the start of a run, 21 s for a cold round. A statement: it is planned, and its
+tasks are sent to executors."""
 
 
 class SparkEngine(Engine):
@@ -66,15 +77,10 @@ class SparkEngine(Engine):
         },
         tactics=settings.TACTICS,
         no_updates=_UPDATE_GAP,
+        url=UrlUse.SERVER,
+        settings=own_settings.SETTINGS,
+        estimate=_ESTIMATE,
     )
-
-    start_s: ClassVar[float] = 18.0
-    """Four Java machines, the executors' two, and a first statement that finds nothing compiled: 13
-    s at the start of a run, 21 s for a cold round."""
-    statement_s: ClassVar[float] = 0.7
-    """It is planned, and its tasks are sent to executors."""
-    settings: ClassVar[Settings] = own_settings.SETTINGS
-    takes_url: ClassVar[bool] = True
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
@@ -129,11 +135,6 @@ class SparkEngine(Engine):
     def home(self) -> Path:
         """The folder of the processes that are ours, and of relations where no other is named."""
         return self._instance.home
-
-    @property
-    def can_stop(self) -> bool:
-        """Only executors of our own cluster may be stopped, and only its machine's cache seen."""
-        return self._address is None
 
     @property
     def _shared(self) -> Path | None:

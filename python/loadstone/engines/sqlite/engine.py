@@ -12,10 +12,10 @@ import apsw
 
 from loadstone._core import StatementUsers
 from loadstone.engines import data_files
-from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.capabilities import Capabilities, Structure, Table, UrlUse
 from loadstone.engines.data_files import path_in
 from loadstone.engines.ownership import Hold, Leftover
-from loadstone.engines.setting import Settings, settings_of
+from loadstone.engines.setting import settings_of
 from loadstone.engines.sqlite import driver, leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.settings import PRAGMAS, TACTICS, in_terms, statistics
 from loadstone.engines.sqlite.user_file import OwnTables
@@ -40,9 +40,6 @@ class SqliteEngine(SqliteFamily):
     stage: ClassVar[str] = "temp.loadstone_unordered"
     by_key: ClassVar[Sequence[str]] = (*SqliteFamily.by_key, " USING PRIMARY KEY")
     endings: ClassVar[Sequence[str]] = ("-wal", "-journal", "-shm")
-    distribution: ClassVar[str] = "apsw"
-    takes_url: ClassVar[bool] = True
-    settings: ClassVar[Settings] = pragmas.SETTINGS
     capabilities: ClassVar[Capabilities] = Capabilities(
         stored_share=0.9,
         structures={
@@ -54,6 +51,9 @@ class SqliteEngine(SqliteFamily):
             "nonclustered": Structure(supported=True),
         },
         tactics=TACTICS,
+        url=UrlUse.FILE,
+        distribution="apsw",
+        settings=pragmas.SETTINGS,
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
