@@ -11,7 +11,8 @@ from loadstone import registry
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.clients.base import Client
 from loadstone.clients.declared import PROGRAMS
-from loadstone.engines.system import OF_EVERY_SYSTEM, System
+from loadstone.engines.configured import OF_EVERY_SYSTEM
+from loadstone.engines.system import System
 from loadstone.engines.tactic import Tactic
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant

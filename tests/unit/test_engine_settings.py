@@ -90,8 +90,8 @@ def test_a_misspelt_setting_is_reported_the_near_ones(asked: str, hint: str) -> 
 def test_duckdb_takes_a_setting_by_either_of_its_names(tmp_path: Path) -> None:
     """Which of the two a release lists is its own matter."""
     for name in ("memory_limit", "max_memory"):
-        DuckdbEngine.check_setting(Variant("duckdb"), name, "300MB")
         variant = Variant("duckdb", ((f"set.{name}", "300MB"),))
+        DuckdbEngine.check(variant)
         engine = DuckdbEngine(variant, tmp_path, "owner")
         engine.start()
         try:

@@ -72,7 +72,7 @@ def _print() -> None:
     from rich.table import Column, Table
 
     from loadstone.diagnostics import console
-    from loadstone.engines.system import OF_EVERY_SYSTEM
+    from loadstone.engines.configured import OF_EVERY_SYSTEM
 
     # Values are words without blanks: folded where they are longer than the column, never cut.
     overview = Table(

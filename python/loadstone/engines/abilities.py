@@ -74,6 +74,35 @@ class Counted(Protocol):
 
 
 @runtime_checkable
+class SeparateRelations(Protocol):
+    """It keeps its catalogs in other files than our data, and reads all through the page cache, in
+    which its reads of our data then show."""
+
+    def relation_files(self) -> Sequence[Path]:
+        """The `files` that hold our relations and indexes and nothing else. Empty where that is not
+        so with these tactics."""
+
+
+@runtime_checkable
+class CountsCached(Protocol):
+    """It counts the pages in its own memory by the file of each; else they are bounded from
+    outside."""
+
+    def cached_bytes(self) -> int | None:
+        """Bytes of our relations in its own memory; None where it cannot tell. Asked once it is
+        open, and must bring in none itself."""
+
+
+@runtime_checkable
+class ReadsHeaders(Protocol):
+    """Opening it reads what holds no tuple by the file's format: headers, the start of the
+    catalog. All other bytes that opening reads count as data."""
+
+    def header_bytes(self) -> int:
+        """Those bytes of `files`."""
+
+
+@runtime_checkable
 class RustUsers(Protocol):
     """Concurrent users can be in Rust, where no interpreter makes them wait for each other."""
 

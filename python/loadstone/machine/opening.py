@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone import _core
+from loadstone.engines.abilities import CountsCached, ReadsHeaders, SeparateRelations
 from loadstone.engines.system import System
 from loadstone.machine import page_cache
 
@@ -56,18 +57,18 @@ class Opening:
         pages in the page cache now."""
         read = _difference(self._device, _device_bytes())
         called = _difference(self._called, _core.called_bytes(os.getpid()))
-        apart = system.relation_files()
-        if apart:
+        if isinstance(system, SeparateRelations) and (apart := system.relation_files()):
             pages = page_cache.resident(apart)
             return Opened(read, None if pages is None else pages * mmap.PAGESIZE)
-        counted = system.cached_bytes()
+        counted = system.cached_bytes() if isinstance(system, CountsCached) else None
         if counted is not None:
             return Opened(read, counted)
         bounds = [_by_calls(called, system, files)]
         if read is not None and resident is not None and read >= resident * mmap.PAGESIZE:
             bounds.append(read)
         known = [bound for bound in bounds if bound is not None]
-        return Opened(read, max(min(known) - system.header_bytes(), 0) if known else None)
+        headers = system.header_bytes() if isinstance(system, ReadsHeaders) else 0
+        return Opened(read, max(min(known) - headers, 0) if known else None)
 
 
 def complaint(kept_bytes: int | None, data_bytes: int) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from loadstone import lode, registry
+from loadstone.engines.configured import OF_EVERY_SYSTEM
 from loadstone.engines.lode.declared import level_of
-from loadstone.engines.system import OF_EVERY_SYSTEM
 from loadstone.engines.tactic import Tactic, described
 from loadstone.errors import EngineError, InputError
 from loadstone.plan.variant import listed as tactics_listed

@@ -19,10 +19,10 @@ from loadstone.clients.declared import (
     taken,
 )
 from loadstone.engines.capabilities import Capabilities
+from loadstone.engines.configured import OF_EVERY_SYSTEM
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
-from loadstone.engines.system import OF_EVERY_SYSTEM
 from loadstone.engines.tactic import of_client
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work

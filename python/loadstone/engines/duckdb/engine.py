@@ -74,19 +74,14 @@ class DuckdbEngine(DbapiEngine):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As for all; and a URL must name a file."""
+        """Also that a URL names a file, and that DuckDB has the settings and takes their values in
+        another database. Another release's settings are known where it is: in its worker."""
         super().check(variant)
+        if variant.release in (INSTALLED, Release(number=duckdb.__version__)):
+            for name, value in settings_of(variant).items():
+                own_settings.check(name, value)
         if variant.url is not None:
             path_in(variant.url)
-
-    @classmethod
-    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """One that DuckDB has, with a value that it takes in another database. Another release's
-        settings are known where it is: in its worker."""
-        if variant.release in (INSTALLED, Release(number=duckdb.__version__)):
-            own_settings.check(name, value)
-        else:
-            super().check_setting(variant, name, value)
 
     @classmethod
     def lacking(cls) -> Collection[str]:
@@ -374,11 +369,9 @@ class DuckdbEngine(DbapiEngine):
         wal = self._wal
         return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
 
-    def files(self) -> Sequence[Path]:
-        """Those in the scratch folder, or the user's."""
-        if self.variant.url is None:
-            return super().files()
-        return [path for path in (self.path, self._wal) if path.exists()]
+    def folders(self) -> Sequence[Path]:
+        """Of a user's database the file and its WAL."""
+        return super().folders() if self.variant.url is None else self.family()
 
     def header_bytes(self) -> int:
         """Of its storage format, with blocks of the default size."""

@@ -22,13 +22,9 @@ _HELP_S_MAX = 30.0
 _END_OF_NAMES = "---"
 
 
-def check(server: Path | None, name: str, value: str) -> None:
-    """Raise `InputError` for what is no setting of this server, one that a run must not change, or
-    a value that its program does not take. What a server of the user's takes, None, is known when a
-    session begins there."""
-    SETTINGS.check(name, value)
-    if server is None:
-        return
+def check(server: Path, name: str, value: str) -> None:
+    """Raise `InputError` for a setting that this server does not have, or a value that its program
+    does not take. What a server of the user's takes is known when a session begins there."""
     known = _names(server)
     # The program takes the beginning of a name for the whole.
     if known and name not in known:

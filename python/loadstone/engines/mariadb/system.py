@@ -14,6 +14,7 @@ from loadstone.engines.mariadb.server import end_orphan
 from loadstone.engines.mariadb.session import Session
 from loadstone.engines.mariadb.users_database import UsersDatabase, marked_in
 from loadstone.engines.ownership import Hold, Leftover, in_use
+from loadstone.engines.setting import settings_of
 from loadstone.engines.system import Probe, System
 from loadstone.errors import InputError, NotInstalledError
 
@@ -28,11 +29,13 @@ class MariadbSystem(System):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As every system's; and there must be a server to start, or a URL that can be read, whose
-        server keeps its own settings."""
+        """Also that there is a server to start, which takes the settings, or a URL that can be
+        read, whose server keeps its own."""
         super().check(variant)
         if variant.url is None:
-            programs_of(variant)
+            server = programs_of(variant).server
+            for name, value in settings_of(variant).items():
+                own_settings.check(server, name, value)
             return
         user_address(variant.url)
         for name in switches.OF_SERVER:
@@ -49,12 +52,6 @@ class MariadbSystem(System):
             built(Path(release.programs))
         else:
             super().check_release(release)
-
-    @classmethod
-    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Whether it may be set, and whether the program of a private server takes it."""
-        server = programs_of(variant).server if variant.url is None else None
-        own_settings.check(server, name, value)
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

@@ -60,13 +60,14 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     """The session in which the constant's statement is prepared."""
 
     @classmethod
-    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Whether it may be set, and whether the program of a private server takes it. What a
-        server of the user's takes, or another release, is known when it starts."""
-        super().check_setting(variant, name, value)
+    def check(cls, variant: "Variant") -> None:
+        """Also whether the program of a private server takes its settings. What a server of the
+        user's takes, or another release, is known when it starts."""
+        super().check(variant)
         programs = programs_of(variant)
         if programs is not None:
-            own_settings.check_value(programs, name, value)
+            for name, value in settings_of(variant).items():
+                own_settings.check_value(programs, name, value)
 
     def start(self) -> None:
         """Start the private server, or connect; enter the schema; set every tactic."""

@@ -92,8 +92,11 @@ class SparkEngine(Engine):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As for all; and Spark must be here, and Java where a driver of ours is to run."""
+        """Also that Spark is here, with Java where a driver of ours is to run, and that its
+        programs have the settings."""
         super().check(variant)
+        for name in settings_of(variant):
+            own_settings.check(name)
         asked = cls.asked(variant)
         if (asked["join"], asked["adaptive"]) == ("hash", "off"):
             raise InputError(
@@ -111,12 +114,6 @@ class SparkEngine(Engine):
                 f"spark: {theirs[0]} belongs to a driver's start, and this driver is yours",
                 hint="leave it out, or name the master of the cluster: spark://HOST:PORT",
             )
-
-    @classmethod
-    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """Also that the programs of the wheel have it."""
-        super().check_setting(variant, name, value)
-        own_settings.check(name)
 
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:

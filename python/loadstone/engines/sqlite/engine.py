@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 import apsw
 
 from loadstone._core import StatementUsers
-from loadstone.engines import data_files
 from loadstone.engines.capabilities import Capabilities, Structure, Table, UrlUse
 from loadstone.engines.data_files import path_in
 from loadstone.engines.ownership import Hold, Leftover
@@ -65,8 +64,13 @@ class SqliteEngine(SqliteFamily):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As for all; and a URL must name a file, whose own tactics stay."""
+        """Also that a URL names a file, whose own tactics and pragmas stay. The values that another
+        release takes for a pragma are known where it is: in its worker."""
         super().check(variant)
+        for name, value in settings_of(variant).items():
+            pragmas.check(name, ours=variant.url is None)
+            if not variant.release:
+                pragmas.check_value(name, value)
         if variant.url is None:
             return
         path_in(variant.url)
@@ -76,14 +80,6 @@ class SqliteEngine(SqliteFamily):
                     f"sqlite: the {name} of a file of yours stays as it is",
                     hint=f"leave out {name}=…, or leave out the URL to use a file of the run's own",
                 )
-
-    @classmethod
-    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
-        """A pragma that is a setting; in a user's file, one that only the connection keeps. The
-        values that another release takes are known where it is: in its worker."""
-        pragmas.check(name, value, ours=variant.url is None)
-        if not variant.release:
-            pragmas.check_value(name, value)
 
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:
@@ -269,11 +265,9 @@ class SqliteEngine(SqliteFamily):
         made_anew = "the WAL's index: every opening makes it anew, and maps it"
         return {**super().not_data(), self.family()[-1]: made_anew}
 
-    def files(self) -> Sequence[Path]:
-        """Those in the scratch folder; of a user's database the file, its WAL and its journal."""
-        if self._space is None:
-            return super().files()
-        return data_files.below(self.family(), self.not_data())
+    def folders(self) -> Sequence[Path]:
+        """Of a user's database the file, its WAL and its journal."""
+        return super().folders() if self._space is None else self.family()
 
     def stored_name(self, name: str) -> str:
         """In a user's file, with the prefix that marks it as ours."""

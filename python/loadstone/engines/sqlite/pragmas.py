@@ -31,9 +31,8 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 """Words for the numbers 0, 1, 2 … that are read back."""
 
 
-def check(name: str, value: str, *, ours: bool) -> None:
+def check(name: str, *, ours: bool) -> None:
     """Raise `InputError` for what is no setting, or is not ours to set in a user's file."""
-    SETTINGS.check(name, value)
     if name not in OF_CONNECTION | OF_FILE:
         if name in _pragmas():
             raise SETTINGS.refusal(name, "a run depends on it, or it does not stay set")
