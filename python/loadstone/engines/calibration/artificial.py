@@ -1,5 +1,5 @@
 """The common part of the engines that calibrate: they accept any table, keep nothing, and answer
-nothing."""
+nothing after a known time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import STORAGES, Capabilities, Structure, Table
+from loadstone.engines.tactic import declared
 from loadstone.plan.role import Role
 
 if TYPE_CHECKING:
@@ -17,28 +18,42 @@ if TYPE_CHECKING:
 IMAGINED: Mapping[str, Structure] = {
     storage: Structure(supported=True, note="imagined") for storage in STORAGES
 }
+NO_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
+"""Nothing is kept, so nothing is at stake."""
+
+
+def capabilities(code: str) -> Capabilities:
+    """Those of an engine with tactics, which a file beside its `code` declares."""
+    tactics = declared(Path(code).with_suffix(".toml"))
+    return Capabilities(structures=IMAGINED, tactics=tactics, answers=False, role=Role.CONTROL)
 
 
 class ArtificialEngine(Engine):
-    """All methods but `run` and `fetch`, whose time distinguishes such engines."""
+    """An engine without data: a statement is `spend`."""
 
     dialect: ClassVar[str] = "duckdb"
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures=IMAGINED, answers=False, role=Role.CONTROL
     )
 
+    _set: Mapping[str, str] = {}
+    """The tactics in force since the start."""
+
+    def spend(self) -> None:
+        """Let the time of a statement pass."""
+
     def start(self) -> None:
-        """Nothing to bring up."""
+        """Set the tactics."""
         self.check(self.variant)
+        self._set = {name: self.tactic(name) for name in self.capabilities.tactics}
 
     def stop(self) -> Sequence[int]:
         """Nothing to bring down."""
         return ()
 
     def terms(self) -> Mapping[str, str]:
-        """All 'none': nothing is kept, so nothing is at stake."""
-        keys = ("version", "durability", "isolation", "cache", "parallelism")
-        return dict.fromkeys(keys, "none")
+        """No terms but the tactics."""
+        return {**dict.fromkeys(NO_TERMS, "none"), **self._set}
 
     def tables(self) -> Sequence[str]:
         """It keeps none."""
@@ -51,6 +66,18 @@ class ArtificialEngine(Engine):
 
     def settle(self, tables: Sequence[str]) -> None:
         """Nothing to settle."""
+
+    def run(self, statement: str) -> int:
+        """Done when the time is up."""
+        del statement
+        self.spend()
+        return -1
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """No rows when the time is up."""
+        del statement
+        self.spend()
+        return []
 
     def read(self, statement: str) -> list[tuple[Any, ...]]:
         """No rows, at once: what is not timed is not part of the calibration."""

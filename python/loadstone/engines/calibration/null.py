@@ -9,7 +9,7 @@ from loadstone.plan.role import Role
 
 
 class NullEngine(ArtificialEngine):
-    """Every statement is done at once."""
+    """Every statement is done at once, by one call."""
 
     name: ClassVar[str] = "null"
     capabilities: ClassVar[Capabilities] = replace(

@@ -2,15 +2,12 @@
 study finds on it can be held against that rule."""
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import ClassVar
 
 from loadstone._core import clock_ns
-from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
+from loadstone.engines.calibration.artificial import capabilities
 from loadstone.engines.calibration.fixed import FixedEngine
 from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.tactic import declared
-from loadstone.plan.role import Role
 
 FACTORS: Mapping[str, float] = {"a": 1.25, "c": 1.2, "d": 1.3, "f": 1 / 1.25}
 """The factors of the time. `a` and `f` cancel."""
@@ -50,22 +47,17 @@ class PlantedEngine(FixedEngine):
     half of `SPREAD_NS` more in the median."""
 
     name: ClassVar[str] = "planted"
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        structures=IMAGINED,
-        tactics=declared(Path(__file__).with_suffix(".toml")),
-        answers=False,
-        role=Role.CONTROL,
-    )
+    capabilities: ClassVar[Capabilities] = capabilities(__file__)
 
     def start(self) -> None:
         """Set the time."""
         super().start()
-        self._base_us = int(self.tactic("time_us"))
-        self._on = frozenset(one for one in SWITCHES if self.tactic(one) == "on")
-        self._time_ns = round(self._base_us * 1000 * planted(self._on))
+        self._on = frozenset(one for one in SWITCHES if self._set[one] == "on")
+        self._time_ns = round(self._time_ns * planted(self._on))
         self._spread = 0.0
 
-    def _spin(self) -> None:
+    def spend(self) -> None:
+        """Spin, each time until a little later."""
         self._spread = (self._spread + GOLDEN) % 1
         end_ns = clock_ns() + self._time_ns + round(SPREAD_NS * self._spread)
         while clock_ns() < end_ns:
@@ -75,8 +67,3 @@ class PlantedEngine(FixedEngine):
         """The plan to do nothing, or to do nothing otherwise."""
         plan = super().explain(statement)
         return f"{plan}, otherwise" if OTHERWISE in self._on else plan
-
-    def terms(self) -> Mapping[str, str]:
-        """As for all that keep nothing, and what the time follows from."""
-        switches = {one: "on" if one in self._on else "off" for one in SWITCHES}
-        return {**ArtificialEngine.terms(self), "time_us": str(self._base_us), **switches}
