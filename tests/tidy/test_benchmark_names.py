@@ -211,7 +211,7 @@ def loaded_by_name(texts: Mapping[str, str]) -> Iterator[str]:
 LOAD_BY_NAME = {
     "cli.py": "each command, when it is asked for",
     "record/__init__.py": "what the room offers, when it is asked for",
-    "engines/zodb/settings.py": "a class of the same name hides the module",
+    "clients/python/zodb_store.py": "a class of the same name hides the module",
     "__main__.py": "an empty text, so that an interrupt is forgotten",
     "engines/postgresql/binaries.py": "whether an optional package is installed",
     "engines/postgresql/probe.py": "likewise",

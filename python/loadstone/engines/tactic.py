@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,6 @@ SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
 """The parts of a tactic's text."""
 GROUPS = ("storage", "execution", "log", "communication")
 """The groups that a tactic may belong to."""
-OF_STUDIES = ("studied", "group", "counters")
-"""The keys of a tactic that only studies read."""
 SHOWN_LETTERS = 40
 """How much of a refused value a message shows."""
 
@@ -149,19 +147,11 @@ class Tactic:
         return threads(), "the maximum for this machine's processors is"
 
 
-def described(
-    name: str, level: Level, values: tuple[tuple[str, str], ...], reported: Mapping[str, str]
-) -> Tactic:
-    """A tactic with all its `SENTENCES`."""
-    does, buys, costs, loses, excludes, source = (reported[key] for key in SENTENCES)
-    return Tactic(name, level, values, does, buys, costs, loses, excludes, source)
-
-
 def declared(path: Path) -> dict[str, Tactic]:
     """The tactics of a file of them, in its order."""
     with path.open("rb") as file:
         found: dict[str, dict[str, Any]] = tomllib.load(file)
-    return {name: _tactic(name, reported) for name, reported in found.items()}
+    return {name: from_table(name, table) for name, table in found.items()}
 
 
 def beside(code: str) -> dict[str, Tactic]:
@@ -174,24 +164,17 @@ def of_client(engine: str) -> dict[str, Tactic]:
     return declared(Path(__file__).parent / engine / CLIENT_FILE)
 
 
-def _tactic(name: str, reported: Mapping[str, Any]) -> Tactic:
-    values = tuple((value, _sentence(about)) for value, about in reported["values"].items())
-    sentences = {key: _sentence(reported[key]) for key in SENTENCES}
-    found = described(name, Level(reported["level"]), values, sentences)
-    found = replace(found, least=reported.get("least", 1), most=reported.get("most"))
-    return for_studies(found, reported)
+def from_table(name: str, table: Mapping[str, Any]) -> Tactic:
+    """The tactic of a table with its level, its values with their meanings, its `SENTENCES`, and
+    whatever else a `Tactic` has. Texts are in lines there."""
+    others = {key: part for key, part in table.items() if key not in {"level", "values"}}
+    sentences: dict[str, Any] = {key: _one_line(others.pop(key)) for key in SENTENCES}
+    others["counters"] = tuple(others.get("counters", ()))
+    values = tuple((value, _one_line(about)) for value, about in table["values"].items())
+    return Tactic(name, Level(table["level"]), values, **sentences, **others)
 
 
-def for_studies(found: Tactic, reported: Mapping[str, Any]) -> Tactic:
-    """The tactic with what its table says for studies."""
-    own = {key: reported[key] for key in OF_STUDIES if key in reported}
-    if "counters" in own:
-        own["counters"] = tuple(own["counters"])
-    return replace(found, **own)
-
-
-def _sentence(text: str) -> str:
-    """Of a text in lines, one line."""
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 

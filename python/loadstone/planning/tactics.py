@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from loadstone import lode, registry
 from loadstone.engines.configured import OF_EVERY_SYSTEM
-from loadstone.engines.lode.declared import level_of
-from loadstone.engines.tactic import Tactic, described
+from loadstone.engines.lode.declared import from_row
+from loadstone.engines.tactic import Tactic
 from loadstone.errors import EngineError, InputError
 from loadstone.plan.variant import listed as tactics_listed
 
@@ -116,8 +116,7 @@ def _with_default(switch: Switch, asked: Mapping[str, str]) -> Switch:
 
 def _described() -> Iterator[Switch]:
     for row in lode.tactics():
-        values = tuple((value, about) for value, about in row["values"])
-        tactic = described(row["name"], level_of(row["name"]), values, row)
+        tactic = from_row(row, dict(row["values"]))
         yield Switch(tactic, LODE, row["default"])
 
 

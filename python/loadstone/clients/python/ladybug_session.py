@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import ladybug
 
-from loadstone.engines.ladybug.settings import in_common_words
-
 
 class Session:
     """One connection, and the statements of one benchmark, prepared once."""
@@ -139,7 +137,10 @@ class Session:
             "version": str(self.ask("CALL db_version() RETURN *")[0][0]),
             "transaction": "measure" if within else "call",
             "read transaction": "one measure" if within else "one call",
-            **in_common_words(str(self.ask("CALL bm_info() RETURN *")[0][0]), setting("threads")),
+            "durability": "full: the log is synced at commit; no setting",
+            "isolation": "serializable: one writer at a time",
+            "cache": str(self.ask("CALL bm_info() RETURN *")[0][0]),
+            "parallelism": setting("threads"),
             "setting.access": ", ".join(
                 f"{kind.lower()} on {table} ({', '.join(columns)})"
                 for table, _, kind, columns, *_ in self.ask("CALL show_indexes() RETURN *")

@@ -7,7 +7,7 @@ file grows: it is not packed here.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,8 +15,6 @@ import transaction
 import ZODB
 from transaction.interfaces import NoTransaction
 from ZODB.FileStorage import FileStorage
-
-from loadstone.engines.zodb.settings import in_common_words
 
 CACHE_OBJECTS = 10**9
 """No limit but that in bytes."""
@@ -100,11 +98,14 @@ class Store:
         """The file is as it will be."""
 
     def terms(self) -> Mapping[str, str]:
-        """Settings as the database gives them back."""
+        """Settings as the database gives them back; that a commit syncs, as its module decided."""
+        syncs = import_module("ZODB.FileStorage.FileStorage").fsync is not None
         return {
             "version": metadata.version("zodb"),
             "read transaction": "one measure",
-            **in_common_words(self._database.getCacheSizeBytes()),
+            "durability": "full: fsync at commit" if syncs else "none: no fsync on this system",
+            "isolation": "snapshot",
+            "cache": str(self._database.getCacheSizeBytes()),
             **self._containers(),
             "setting.file": "append-only, not packed",
         }

@@ -21,7 +21,6 @@ from loadstone.clients.declared import (
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.configured import OF_EVERY_SYSTEM
 from loadstone.engines.duckdb import settings as duckdb_settings
-from loadstone.engines.lmdb import settings as lmdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
 from loadstone.engines.tactic import of_client
 from loadstone.errors import EngineError, UnsupportedError
@@ -31,6 +30,8 @@ from loadstone.plan.role import Role
 
 COMMON_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
 SPANS = ("one call", "one measure")
+LMDB_DURABILITIES = {"synchronous commit": "full", "no sync": "none"}
+"""The environment's flags, as the driver reads them back -> durability."""
 
 
 class RustClient(Client):
@@ -259,8 +260,13 @@ class LmdbClient(RustClient):
     capabilities: ClassVar[Capabilities] = capabilities("lmdb", of_client("lmdb"), syncs=2)
 
     def in_common_words(self, reported: Mapping[str, str]) -> Mapping[str, str]:
-        """Of its environment's flags."""
-        return lmdb_settings.in_common_words(reported)
+        """Of its environment's flags: one writer at a time beside snapshots."""
+        return {
+            "durability": LMDB_DURABILITIES.get(reported["durability"], reported["durability"]),
+            "isolation": "serializable",
+            "cache": "the page cache of the system",
+            "parallelism": "1",
+        }
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

@@ -72,16 +72,23 @@ def declared() -> dict[str, Tactic]:
     return described(found) | PLACES
 
 
+def from_row(row: Mapping[str, Any], values: Mapping[str, str]) -> Tactic:
+    """A tactic in the words of a row of lode's, with these values and their meanings."""
+    texts = {key: row[key] for key in tactic.SENTENCES}
+    table = {"level": level_of(row["name"]), "values": values, **texts}
+    return tactic.from_table(row["name"], table)
+
+
 def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
-    """Of a row of lode's. A number's meaning is what the row says of its one value."""
+    """With a study's declarations; a number's meaning is what the row says of its one value."""
     meanings = {str(name): str(about) for name, about in row["values"]}
     number = next((about for name, about in meanings.items() if name not in values), "")
-    reported = tuple((value, meanings.get(value, number)) for value in values)
-    found = tactic.described(row["name"], level_of(row["name"]), reported, row)
+    found = from_row(row, {value: meanings.get(value, number) for value in values})
     for bounds in filter(None, map(_BOUNDS.fullmatch, meanings)):
         most = int(bounds[2]) if bounds[2] else None
         found = replace(found, least=int(bounds[1]), most=most)
-    return tactic.for_studies(found, STUDIES.get(row["name"], {}))
+    own = STUDIES.get(row["name"], {})
+    return replace(found, **{**own, "counters": tuple(own.get("counters", ()))})
 
 
 def _sizes(values: str) -> list[str]:

@@ -1,1 +1,0 @@
-"""Ladybug: what its clients share."""

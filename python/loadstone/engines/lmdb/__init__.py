@@ -1,1 +1,0 @@
-"""LMDB: what its clients share."""

@@ -1,1 +1,0 @@
-"""ZODB: what its clients share."""
