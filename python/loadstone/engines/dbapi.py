@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.data_files import path_in
 from loadstone.errors import EngineError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from loadstone.plan.variant import Variant
 
 
 class DbapiEngine(Engine):
@@ -44,10 +47,18 @@ class DbapiEngine(Engine):
     def column_type(self, attribute: Attribute) -> str:
         """The type of a column in CREATE TABLE."""
 
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """Also that a URL names a file."""
+        super().check(variant)
+        if variant.url is not None:
+            path_in(variant.url)
+
     @property
     def path(self) -> Path:
-        """The database file."""
-        return self.scratch / f"{self.name}.db"
+        """The database file, ours or the user's."""
+        url = self.variant.url
+        return self.scratch / f"{self.name}.db" if url is None else path_in(url)
 
     @property
     def connection(self) -> Any:
@@ -235,10 +246,14 @@ class DbapiEngine(Engine):
         """One more connection to the open database."""
         return self.connect()
 
+    def folders(self) -> Sequence[Path]:
+        """Of a user's database its file, and what lies beside it."""
+        return super().folders() if self.variant.url is None else self.family()
+
     def remove(self) -> None:
-        """Close, and delete the database."""
+        """Close, and delete the database, but no user's."""
         self.stop()
-        for path in self.family():
+        for path in self.family() if self.variant.url is None else ():
             if path.is_dir():
                 rmtree(path)
             else:

@@ -113,6 +113,12 @@ class SqliteFamily(DbapiEngine):
         # An ephemeral index is the engine's own, made for the statement after a scan.
         return "nonclustered" if by_index and " INDEX ephemeral_" not in step else "heap"
 
+    def interrupt(self) -> None:
+        """By the connection's own call, which may come from another thread."""
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
     def size_bytes(self) -> int:
         """Pages in use, times their size."""
         with self.errors():

@@ -11,7 +11,6 @@ import duckdb
 
 from loadstone._core import StatementUsers
 from loadstone.engines.capabilities import Attribute, Capabilities, Structure, Table, UrlUse
-from loadstone.engines.data_files import path_in
 from loadstone.engines.dbapi import DbapiEngine
 from loadstone.engines.duckdb import optimizers, own_settings, plans, zoned
 from loadstone.engines.duckdb.settings import HEADER_BYTES, TACTICS, read_back, synced
@@ -74,14 +73,12 @@ class DuckdbEngine(DbapiEngine):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Also that a URL names a file, and that DuckDB has the settings and takes their values in
-        another database. Another release's settings are known where it is: in its worker."""
+        """Also that DuckDB has the settings and takes their values in another database. Another
+        release's settings are known where it is: in its worker."""
         super().check(variant)
         if variant.release in (INSTALLED, Release(number=duckdb.__version__)):
             for name, value in settings_of(variant).items():
                 own_settings.check(name, value)
-        if variant.url is not None:
-            path_in(variant.url)
 
     @classmethod
     def lacking(cls) -> Collection[str]:
@@ -95,12 +92,6 @@ class DuckdbEngine(DbapiEngine):
     def versions(cls) -> Mapping[str, str]:
         """The wheel is both engine and driver."""
         return {"duckdb": duckdb.__version__}
-
-    @property
-    def path(self) -> Path:
-        """The database file."""
-        url = self.variant.url
-        return self.scratch / "duckdb.db" if url is None else path_in(url)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """With every tactic set."""
@@ -369,10 +360,6 @@ class DuckdbEngine(DbapiEngine):
         wal = self._wal
         return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
 
-    def folders(self) -> Sequence[Path]:
-        """Of a user's database the file and its WAL."""
-        return super().folders() if self.variant.url is None else self.family()
-
     def header_bytes(self) -> int:
         """Of its storage format, with blocks of the default size."""
         return HEADER_BYTES
@@ -407,10 +394,8 @@ class DuckdbEngine(DbapiEngine):
             self.start()
 
     def remove(self) -> None:
-        """Close and delete the files, but no user's."""
-        self.stop()
-        if self.variant.url is None:
-            super().remove()
+        """Also what did not fit into memory."""
+        super().remove()
         if self._spill.exists():
             rmtree(self._spill)
 

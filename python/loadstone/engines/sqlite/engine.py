@@ -64,7 +64,7 @@ class SqliteEngine(SqliteFamily):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Also that a URL names a file, whose own tactics and pragmas stay. The values that another
+        """Also that a user's file keeps its own tactics and pragmas. The values that another
         release takes for a pragma are known where it is: in its worker."""
         super().check(variant)
         for name, value in settings_of(variant).items():
@@ -73,7 +73,6 @@ class SqliteEngine(SqliteFamily):
                 pragmas.check_value(name, value)
         if variant.url is None:
             return
-        path_in(variant.url)
         for name in switches.OF_FILES:
             if name in dict(variant.tactics):
                 raise InputError(
@@ -92,12 +91,6 @@ class SqliteEngine(SqliteFamily):
     def versions(cls) -> Mapping[str, str]:
         """SQLite as linked into APSW, and APSW."""
         return {"sqlite": driver.sqlite_version(), "apsw": driver.apsw_version()}
-
-    @property
-    def path(self) -> Path:
-        """The database file."""
-        url = self.variant.url
-        return self.scratch / "sqlite.db" if url is None else path_in(url)
 
     def connect(self) -> apsw.Connection:
         """To our file; to a user's within our space of it, or to read alone."""
@@ -205,12 +198,6 @@ class SqliteEngine(SqliteFamily):
         counted = statement.lstrip()[:6].upper() != "CREATE"
         return db.total_changes() - before if counted else -1
 
-    def interrupt(self) -> None:
-        """By `sqlite3_interrupt`."""
-        connection = self._connection
-        if connection is not None:
-            connection.interrupt()
-
     def ask_nothing(self) -> None:
         """A text without a statement."""
         with self.errors():
@@ -265,10 +252,6 @@ class SqliteEngine(SqliteFamily):
         made_anew = "the WAL's index: every opening makes it anew, and maps it"
         return {**super().not_data(), self.family()[-1]: made_anew}
 
-    def folders(self) -> Sequence[Path]:
-        """Of a user's database the file, its WAL and its journal."""
-        return super().folders() if self._space is None else self.family()
-
     def stored_name(self, name: str) -> str:
         """In a user's file, with the prefix that marks it as ours."""
         if self._space is None or self.as_it_stands:
@@ -292,11 +275,8 @@ class SqliteEngine(SqliteFamily):
 
     def remove(self) -> None:
         """Close, and delete the files, or drop our space from the user's."""
-        if self._space is None:
-            super().remove()
-            return
-        self.stop()
-        if self.as_it_stands:
+        super().remove()
+        if self._space is None or self.as_it_stands:
             return
         try:
             connection = user_file.connect(self.path)

@@ -200,12 +200,6 @@ class TursoEngine(SqliteFamily):
                 self.execute(f"ANALYZE {self.quote(table)}").fetchall()
             self.pragma("wal_checkpoint(TRUNCATE)")
 
-    def interrupt(self) -> None:
-        """By the connection's own call."""
-        connection = self._connection
-        if connection is not None:
-            connection.interrupt()
-
     def plan(self, statement: str, query: str) -> None:
         """EXPLAIN, of which the first line is made, too."""
         del query
