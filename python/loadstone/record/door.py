@@ -1,9 +1,10 @@
 """The only way by which a record is opened. It may come from anybody.
 
 The bytes are read once, under the lock that a writer respects, and then examined in memory: SQLite
-never opens the file or its neighbours, and nothing is written. Before any other statement runs, the
-definitions in it must equal ours: no view, no trigger, no other table. The contents of the tables
-are checked when they are read, against `schema`.
+never opens the file or its neighbours, and nothing is written there. A journal that a killed run
+left is rolled back by SQLite on a private copy of both. Before any other statement runs, the
+definitions in the file must equal ours: no view, no trigger, no other table. The contents of the
+tables are checked when they are read, against `schema`.
 """
 
 import errno
@@ -12,20 +13,26 @@ import os
 import sqlite3
 import stat
 import struct
+import tempfile
 import time
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 from loadstone.errors import RecordError
-from loadstone.record.journal import FILE_BYTES_MAX, is_sqlite, names_a_file, rolled_back
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, definitions
 
+FILE_BYTES_MAX = 1 << 30
+"""Of a record: it is read as a whole."""
 STEPS_MAX = 1_000_000
 """Thousands of steps of SQLite's programs before a statement is given up as endless."""
 LOCK_TRIES, LOCK_PAUSE_S = 500, 0.01
 _SQLITE = b"SQLite format 3\0"
 _DEFINED = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT ?"
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_JOURNAL_HEADER = struct.Struct(">8sIIIII")
+_PAGES = frozenset(1 << power for power in range(9, 17))
+_SECTORS = frozenset(1 << power for power in range(5, 17))
 _RESERVED_BYTE, _SHARED_FIRST, _SHARED_BYTES = 0x40000001, 0x40000002, 510
 """The bytes by which SQLite locks a file (os.h): a writer at work, and readers."""
 _FLOCK = struct.Struct("@hhqqi")
@@ -91,7 +98,7 @@ def check_beside(path: Path) -> None:
             continue
         if suffix == "-journal" and stat.S_ISREG(found.st_mode):
             start = _bytes(beside)
-            if is_sqlite(start) and not names_a_file(start):
+            if _is_journal(start) and not _names_a_file(start):
                 continue
         raise RecordError(
             f"{beside} is in the way: a record writes a file of that name, and this is not its own",
@@ -119,10 +126,51 @@ def content(path: Path) -> bytes:
         left = b"" if _being_written(descriptor) else _bytes(_beside(real, "-journal"))
     finally:
         os.close(descriptor)  # which gives the lock back
+    return _rolled_back(data, left, path) if data and left.strip(b"\0") else data
+
+
+def _rolled_back(data: bytes, journal: bytes, path: Path) -> bytes:
+    """The content before the transaction that the journal belongs to, as SQLite restores it from a
+    copy of both. Raises `RecordError`."""
+    if _names_a_file(journal):
+        raise RecordError(
+            f"{path} cannot be read: its journal names another file, which no record's journal does"
+        )
     try:
-        return rolled_back(data, left) if data and left.strip(b"\0") else data
-    except RecordError as error:
-        raise RecordError(f"{path} cannot be read: {error.message}") from error
+        with tempfile.TemporaryDirectory(prefix="loadstone-") as folder:
+            copy = Path(folder, "record")
+            copy.write_bytes(data)
+            _beside(copy, "-journal").write_bytes(journal)
+            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+                _confine(connection)
+                connection.execute("PRAGMA schema_version")
+            if copy.stat().st_size > FILE_BYTES_MAX:
+                raise RecordError(f"{path}: its journal makes it larger than a record may be")
+            return copy.read_bytes()
+    except (OSError, sqlite3.Error) as error:
+        raise RecordError(f"{path} cannot be read: its journal: {error}") from error
+
+
+def _names_a_file(journal: bytes) -> bool:
+    """Whether it belongs to a transaction over several files, which no record is written in:
+    SQLite would remove the file that it names."""
+    return journal.endswith(JOURNAL_MAGIC) and len(journal) > _JOURNAL_HEADER.size
+
+
+def _is_journal(found: bytes) -> bool:
+    """Whether SQLite left it: empty, of zeros, or with a header.
+
+    Until SQLite syncs a journal, zeros stand for the magic number and the count of pages, though
+    the rest of the header and pages follow: a kill leaves that behind in most transactions.
+    """
+    if not found.strip(b"\0"):
+        return True
+    if not found.startswith((JOURNAL_MAGIC, bytes(12))):
+        return False
+    if len(found) < _JOURNAL_HEADER.size:
+        return True  # cut off by a full disk
+    *_, sector_bytes, page_bytes = _JOURNAL_HEADER.unpack_from(found)
+    return sector_bytes in _SECTORS and page_bytes in _PAGES
 
 
 def check_definitions(connection: sqlite3.Connection, path: Path) -> None:
