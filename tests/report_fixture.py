@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from loadstone.benchmarks.base import Published, PublishedTable
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
@@ -321,12 +322,18 @@ def _users() -> tuple[UsersPoint, ...]:
     calm = spread(41_000, 60_000, 95_000, 310_000, 900_000, 1_200_000)
     paused = spread(43_000, 70_000, 31_000_000, 39_000_000, 40_000_000, 40_100_000)
     lag = spread(1_000, 2_000, 30_000_000, 38_000_000, 39_000_000, 39_100_000)
-    shared = ("select-1-hash-client", POSTGRESQL, 10_000, "python")
+    shared: dict[str, Any] = {
+        "operation": "select-1-hash-client", "variant": POSTGRESQL, "rows": 10_000, "users": 4,
+        "elapsed_ns": 2_000_000_000, "histogram": b"HdrHistogram",
+    }  # fmt: skip
     return (
-        UsersPoint(*shared, "closed", 4, None, 2_000_000_000, 96_000, 0, 0, 0, 1_500_000_000,
-                   2_400_000_000, calm, spread(*[0] * 6), calm, b"HdrHistogram", "ok", ""),
-        UsersPoint(*shared, "open", 4, 4_000.0, 2_000_000_000, 7_900, 0, 140, 100, 400_000_000,
-                   600_000_000, paused, lag, calm, b"HdrHistogram", "invalid", HOSTILE),
+        UsersPoint(**shared, model="closed", rate_per_s=None, completed=96_000,
+                   client_cpu_ns=1_500_000_000, server_cpu_ns=2_400_000_000, latency_ns=calm,
+                   lag_ns=spread(*[0] * 6), service_ns=calm),
+        UsersPoint(**shared, model="open", rate_per_s=4_000.0, completed=7_900, late=140,
+                   skipped=100, client_cpu_ns=400_000_000, server_cpu_ns=600_000_000,
+                   latency_ns=paused, lag_ns=lag, service_ns=calm, status="invalid",
+                   reason=HOSTILE),
     )  # fmt: skip
 
 

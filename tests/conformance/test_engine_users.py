@@ -16,7 +16,7 @@ from loadstone.engines.calibration.null import NullEngine
 from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.parts import LoopFigures
+from loadstone.record.users import LoopFigures
 from loadstone.worker.user_loop import Loop, Request, Users
 
 USERS, REQUESTS = 4, 50

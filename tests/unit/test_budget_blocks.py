@@ -101,7 +101,8 @@ def profiled(statements: int, samples: tuple[int, ...], sampled_ns: int | None) 
     result = BlockResult(
         tuple(Sample(each, 0, 0, each, 1_000) for each in range(statements)), (), ()
     )
-    counts = tuple(FunctionCount(False, 1, "executor", "a.so", f"f{n}", "", n) for n in samples)
+    found = ((f"f{n}", "", n) for n in samples)
+    counts = tuple(FunctionCount(False, "executor", "a.so", *one, thread=1) for one in found)
     return Profiled(result, "all", "", 1_000, sampled_ns, 1_000, 0, 1, 0, counts, ())
 
 

@@ -20,8 +20,9 @@ from loadstone.protocol.messages import (
     Restart,
     TakeBlock,
 )
-from loadstone.protocol.parts import Loop, LoopFigures
+from loadstone.protocol.parts import Loop
 from loadstone.record.model import AnswerCheck, Sample
+from loadstone.record.users import LoopFigures
 from loadstone.run import executor as module
 from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import OpenCell

@@ -13,7 +13,7 @@ from loadstone.plan.variant import Variant
 from loadstone.plan.written_choices import choices_from
 from loadstone.planning.planner import make_plan
 from loadstone.protocol.messages import LoopResult
-from loadstone.protocol.parts import LoopFigures
+from loadstone.record.users import LoopFigures
 from loadstone.run.load_levels import REQUESTS_MAX, UserLoops, load_levels
 
 SCAN = Operation("scan", "a scan", "g", "", "heap", "heap", "relation", ("retrieve (a = 1)",))

@@ -13,7 +13,8 @@ from loadstone.errors import RecordError
 from loadstone.plan.study import PRUNED, Decision
 from loadstone.record import Recorder, Sample, read, schema
 from loadstone.record.model import Agreement, Disturbance, GivenAnswer, InputText
-from loadstone.record.schema import TABLES, table
+from loadstone.record.schema import TABLES
+from loadstone.record.table import Column, Table
 from loadstone.report.markdown import MarkdownReport
 
 
@@ -23,7 +24,7 @@ def test_a_text_too_long_is_cut_and_no_other_value_is_written_that_could_not_be_
     long = replace(result(CELLS[0], "failed"), reason="x\0\ud800" * 100_000, samples=())
     recorder.cell(long)
     for bad in (Sample(0, 0, 0, 10, -1), Sample(0, 0, 0, 10, 1e308), Sample(0, 0, 0, 10, 1, 2.5)):
-        with pytest.raises(RecordError, match="allowed is a whole number") as caught:
+        with pytest.raises(RecordError, match="must be ") as caught:
             recorder.cell(replace(result(CELLS[1]), samples=(bad,)))
         assert "sample." in caught.value.message
     (one,) = read(path).results
@@ -70,18 +71,30 @@ def whole_study(tmp_path_factory):
     return path.read_bytes()
 
 
+def allows(table: Table, row: sqlite3.Row, column: Column, value: object) -> bool:
+    """Whether a row may have this value in a column."""
+    changed = dict(row) | {column.name: value}
+    try:
+        table.checked_keys(changed)
+        table.value(changed)
+    except RecordError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, whole_study, table):
     """Each in turn is given what SQLite would keep there; the others stay as they were."""
     path = tmp_path / "r.loadstone"
     tried = 0
     for column in table.columns:
-        for value in HOSTILE_VALUES[column.kind.sql]:
+        for value in HOSTILE_VALUES[column.sql_type]:
             path.write_bytes(whole_study if table.name == "decision" else whole_record)
             with closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA synchronous = OFF")
-                assert connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]
-                if column.holds(value):
+                connection.row_factory = sqlite3.Row
+                row = connection.execute(f"SELECT * FROM {table.name}").fetchone()
+                if allows(table, row, column, value):
                     continue
                 update = f"UPDATE {table.name} SET {column.name} = ? WHERE rowid = 1"
                 try:
@@ -92,7 +105,7 @@ def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, w
             tried += 1
             with pytest.raises(RecordError, match=rf"{table.name}\.{column.name}|UTF-8|plan_hash"):
                 read(path)
-    assert tried
+    assert tried >= len(table.columns) - 1
 
 
 @pytest.mark.parametrize(("name", "column"), [
@@ -101,12 +114,12 @@ def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, w
 def test_a_time_that_figures_are_made_of_is_never_zero(tmp_path, whole_record, name, column):
     """Reports divide by them: a clock that did not move would end each with an internal error."""
     path = tmp_path / "r.loadstone"
-    for value, found in ((0, f"{name}.{column} is 0"), (0.5, f"{name}.{column} is 0.5"), (1, "")):
+    for value in (0, 0.5, 1):
         path.write_bytes(whole_record)
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(f"UPDATE {name} SET {column} = ?", (value,))
-        if found:
-            with pytest.raises(RecordError, match=found):
+        if value < 1:
+            with pytest.raises(RecordError, match=rf"{name}\.{column} must be .*, not {value}"):
                 read(path)
         else:
             assert MarkdownReport().render(read(path))
@@ -126,11 +139,3 @@ def test_values_are_written_and_read_by_the_names_of_their_columns(tmp_path, mon
     assert [session.machine for session in found.sessions] == [
         session.machine for session in expected.sessions
     ]
-
-
-def test_a_row_has_every_column_and_no_other():
-    load = {"session_id": 1, "variant": "v", "rows": 1}
-    with pytest.raises(KeyError, match="bytes"):
-        table("size").written(load)
-    with pytest.raises(KeyError, match="size has no column extra"):
-        table("size").written(load | {"bytes": 1, "extra": 2})

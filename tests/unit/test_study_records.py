@@ -22,8 +22,8 @@ from loadstone.analysis.study_terms import study_terms
 from loadstone.analysis.summary import summarise
 from loadstone.record import read
 from loadstone.record.model import Run
-from loadstone.record.schema import STATUSES
 from loadstone.report.html import HtmlReport
+from loadstone.text.kinds import STATUSES
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ENGINES = ("duckdb", "lode", "postgresql", "sqlite")

@@ -6,6 +6,10 @@ variant of the plan. The base has none there, the other end all of them but furt
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from loadstone.text.kinds import Json, Name, Ordinal, Scale, Words
+from loadstone.text.shape import one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +78,16 @@ combinations of three are measured."""
 class Decision:
     """A decision about one operation at one scale, as its blocks called for it."""
 
-    operation: str
-    rows: int
-    kind: str
-    tactics: tuple[str, ...]
+    operation: Name
+    rows: Scale
+    kind: Annotated[str, one_of(DECISIONS)]
+    tactics: Annotated[tuple[str, ...], Json(1 << 16)]
     """Its subject: tactics, or the groups that are opened."""
-    blocks: int
+    blocks: Ordinal
     """The blocks that it follows from: all that were complete then. The first combinations of the
     first block, each once, decide what is held and pruned: 0."""
-    reason: str
-    combinations: tuple[Combination, ...] = ()
+    reason: Words
+    combinations: Annotated[tuple[Combination, ...], Json(1 << 20)] = ()
     """The combinations measured from then on that the plan does not list. Of `TAKEN_APART`, none
     where time was short."""
     undone: bool = False

@@ -13,16 +13,15 @@ from loadstone.protocol.parts import (
     Block,
     FunctionCount,
     Loop,
-    LoopFigures,
     Part,
-    RungText,
     RungTimes,
     StoredAt,
     ThreadTime,
 )
 from loadstone.quel.statement import Statement
-from loadstone.record.budget import BudgetTimer
+from loadstone.record.budget import BudgetRung, BudgetTimer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.record.users import LoopFigures
 from loadstone.text.zone import UTC
 
 
@@ -156,7 +155,7 @@ class RungTexts(Reply, frozen=True):
     """The text that each rung sends to the engine, with the engine's plan where it has one; and the
     engine's own times of the statement."""
 
-    rungs: tuple[RungText, ...]
+    rungs: tuple[BudgetRung, ...]
     own_times: tuple[BudgetTimer, ...] = ()
 
 

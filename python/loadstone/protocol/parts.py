@@ -4,13 +4,12 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from loadstone.benchmarks.base import StoredRelation, table_of
 from loadstone.plan.workload import DrawnText
-from loadstone.record.users import Interval
+from loadstone.record.budget import BudgetPart
 from loadstone.workload.opening import Opening
 
 
@@ -156,19 +155,12 @@ class StoredAt:
         return table_of(self.item.relation, self.item.design, self.rows)
 
 
-class FunctionCount(Part, frozen=True):
-    """The number of times that a thread of the worker, or a process of a server, was in a function
-    when its CPU clock ticked. `object` is the file that the function is in; `entry`, in the kernel,
-    the system call or exception that led there; `component` is the engine's word for it. A
-    `BudgetPart` of the record is a sum of these over threads and blocks."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionCount(BudgetPart):
+    """The number of times that one thread of the worker, or one process of a server, was in a
+    function when its CPU clock ticked."""
 
-    server: bool
     thread: int
-    component: str
-    object: str
-    function: str
-    entry: str
-    samples: int
 
 
 class ThreadTime(Part, frozen=True):
@@ -182,51 +174,9 @@ class ThreadTime(Part, frozen=True):
     waited_ns: int | None
 
 
-class RungText(Part, frozen=True):
-    """A rung's statement; `plan` is empty where there is nothing to plan."""
-
-    rung: str
-    text: str
-    plan: str = ""
-
-
 class RungTimes(Part, frozen=True):
     """A rung of the ladder of statements: the times of its samples; or, without any, the reason."""
 
     rung: str
     elapsed_ns: tuple[int, ...] = ()
     reason: str = ""
-
-
-class LoopFigures(Part, frozen=True, kw_only=True):
-    """The result of a loop of users: the measured fields of a `UsersPoint`; the defaults are those
-    of a loop that has no times to show. `client` is the language of the calling program, empty
-    where its loop ended without a result."""
-
-    client: str = "python"
-    status: str = "ok"
-    reason: str = ""
-    elapsed_ns: int = 0
-    completed: int = 0
-    failed: int = 0
-    late: int = 0
-    skipped: int = 0
-    client_cpu_ns: int | None = None
-    server_cpu_ns: int | None = None
-    latency_ns: dict[str, int] = {}
-    lag_ns: dict[str, int] = {}
-    service_ns: dict[str, int] = {}
-    histogram: bytes = b""
-    links_checked: int | None = None
-    compared: int | None = None
-    interval_ns: int = 0
-    intervals: tuple[Interval, ...] = ()
-    statements: tuple[tuple[str, str], ...] = ()
-
-    def fields(self, **others: Any) -> dict[str, Any]:
-        """Its fields by name, for a `UsersPoint`, with `others` in place of some."""
-        return {**msgspec.structs.asdict(self), **others}
-
-    def but(self, **others: Any) -> "LoopFigures":
-        """The same with `others` in place of some fields."""
-        return msgspec.structs.replace(self, **others)

@@ -1,6 +1,21 @@
 """The time budget of a cell in a record: where its time went, as it was measured."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from loadstone.plan.statement_ladder import RUNGS, UNWATCHED, WATCHED
+from loadstone.text.kinds import (
+    Count,
+    LongText,
+    MeasuredNs,
+    Message,
+    Name,
+    Ns,
+    Ordinal,
+    Times,
+    Words,
+)
+from loadstone.text.shape import one_of
 
 ALL, PROGRAMS, NOTHING = "all", "programs", "nothing"
 SAMPLED = (ALL, PROGRAMS, NOTHING)
@@ -15,9 +30,9 @@ class BudgetThread:
 
     server: bool
     executing: bool
-    name: str
-    cpu_ns: int
-    waited_ns: int | None
+    name: Words
+    cpu_ns: Ns
+    waited_ns: Ns | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +42,11 @@ class BudgetPart:
     seldom seen are one part of each component, with an empty name."""
 
     server: bool
-    component: str
-    object: str
-    function: str
-    entry: str
-    samples: int
+    component: Words
+    object: Words
+    function: Words
+    entry: Words
+    samples: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +55,10 @@ class BudgetBlock:
     `statement_ladder.RUNGS`; or `WATCHED` or `UNWATCHED`, the statement itself with the sampler and
     without."""
 
-    block: int
-    rung: str
-    samples: int
-    elapsed_ns: int
+    block: Ordinal
+    rung: Annotated[str, one_of((*RUNGS, WATCHED, UNWATCHED))]
+    samples: Times
+    elapsed_ns: MeasuredNs
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +66,10 @@ class BudgetRung:
     """The text that a rung sent to the engine, and the engine's plan for it; `reason`: why it was
     not measured, else empty."""
 
-    rung: str
-    text: str
-    plan: str
-    reason: str
+    rung: Annotated[str, one_of(RUNGS)]
+    text: LongText = ""
+    plan: LongText = ""
+    reason: Message = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +77,9 @@ class BudgetTimer:
     """One of the engine's own times of the statement, the median of so many executions.
     A cross-check of the rungs and the samples, and no part of the budget."""
 
-    name: str
-    executions: int
-    elapsed_ns: int
+    name: Name
+    executions: Times
+    elapsed_ns: Ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +87,15 @@ class Budget:
     """The place where the time of a cell's statements went. `reason` says what the sampler could
     not see; empty: nothing. All is of the `statements` that were watched, `elapsed_ns` together."""
 
-    sampled: str
-    reason: str
-    period_ns: int
+    sampled: Annotated[str, one_of(SAMPLED)]
+    reason: Message
+    period_ns: MeasuredNs
     """CPU time that a sample stands for, in the mean."""
-    statements: int
-    elapsed_ns: int
-    reading_ns: int
+    statements: Count
+    elapsed_ns: Ns
+    reading_ns: Ns
     """CPU time of the executing thread that reading its own clock took, in all."""
-    lost: int
+    lost: Count
     """Samples that were not noted, at least."""
     threads: tuple[BudgetThread, ...] = ()
     parts: tuple[BudgetPart, ...] = ()

@@ -1,19 +1,20 @@
-"""The kind of value that the record may hold under each key of `machine` and `calibration`.
+"""The kind of value that the record may hold under each key of `machine`.
 
 A report computes with some of them, so a text in the place of a number is refused when the record
 is read. An unknown key may hold any number or text: a report only shows it.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from loadstone.errors import RecordError
-from loadstone.record.column import Kind, real, shown, text, whole
+from msgspec import Meta
 
-COUNT = whole(0, 2**62)
-NUMBER = real(0, 1e18)
-WORDS = text(1 << 16)
+from loadstone.text.shape import converted, shown
 
-MACHINE: dict[str, Kind] = {
+COUNT = Annotated[int, Meta(ge=0, le=2**62)]
+NUMBER = Annotated[float, Meta(ge=0, le=1e18)]
+WORDS = str
+
+MACHINE: dict[str, Any] = {
     **dict.fromkeys(
         (
             "cpu.count",
@@ -77,17 +78,7 @@ MACHINE: dict[str, Kind] = {
 
 
 def machine_fact(key: str, value: Any) -> Any:
-    """The same value. Raises `RecordError` if a known key holds another kind."""
-    kind = MACHINE.get(key)
-    if kind is not None and value is not None and not kind.holds(value):
-        raise RecordError(f"machine's {shown(key)} is {shown(value)}; allowed is {kind.allowed}")
-    return value
-
-
-def calibration_figure(key: str, value: Any) -> Any:
-    """The same value: a length of time, as every figure is. Raises `RecordError`."""
-    if value is not None and not NUMBER.holds(value):
-        raise RecordError(
-            f"calibration's {shown(key)} is {shown(value)}; allowed is {NUMBER.allowed}"
-        )
+    """The same value. Raises `InputError` if a known key holds another kind."""
+    if key in MACHINE and value is not None:
+        converted(value, MACHINE[key], f"machine's {shown(key)}")
     return value

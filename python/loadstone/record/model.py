@@ -3,14 +3,35 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Decision
-from loadstone.plan.workload import Accepted
+from loadstone.plan.workload import BASES, Accepted
 from loadstone.record.budget import Budget
 from loadstone.record.users import UsersPoint
+from loadstone.text.kinds import (
+    At,
+    Count,
+    Digest,
+    Json,
+    LongText,
+    MeasuredNs,
+    Message,
+    Name,
+    Ns,
+    Ordinal,
+    Scale,
+    Share,
+    VariantName,
+    Words,
+)
+from loadstone.text.shape import matching, one_of
+
+Access = Annotated[str, matching("[a-z,]{0,200}", "names joined by commas")]
 
 
 def by_name(row: Any) -> dict[str, Any]:
@@ -36,33 +57,33 @@ class Sample:
     counts, where it has them.
     """
 
-    ordinal: int
-    round: int
-    variation: int
-    started_ns: int
-    elapsed_ns: int
-    client_cpu_ns: int | None = None
-    server_cpu_ns: int | None = None
-    read_bytes: int | None = None
-    written_bytes: int | None = None
-    commit_ns: int | None = None
-    client_threads: int | None = None
-    server_threads: int | None = None
-    calls: int | None = None
-    statements: int | None = None
-    round_trips: int | None = None
-    tuples: int | None = None
-    pages: int | None = None
-    comparisons: int | None = None
-    hash_probes: int | None = None
-    spilled_bytes: int | None = None
-    log_bytes: int | None = None
-    batches_ahead: int | None = None
-    functions_compiled: int | None = None
-    code_bytes: int | None = None
-    compile_ns: int | None = None
-    first_copy_reads: int | None = None
-    second_copy_reads: int | None = None
+    ordinal: Ordinal
+    round: Ordinal
+    variation: Ordinal
+    started_ns: Ns
+    elapsed_ns: MeasuredNs
+    client_cpu_ns: Ns | None = None
+    server_cpu_ns: Ns | None = None
+    read_bytes: Count | None = None
+    written_bytes: Count | None = None
+    commit_ns: Ns | None = None
+    client_threads: Count | None = None
+    server_threads: Count | None = None
+    calls: Count | None = None
+    statements: Count | None = None
+    round_trips: Count | None = None
+    tuples: Count | None = None
+    pages: Count | None = None
+    comparisons: Count | None = None
+    hash_probes: Count | None = None
+    spilled_bytes: Count | None = None
+    log_bytes: Count | None = None
+    batches_ahead: Count | None = None
+    functions_compiled: Count | None = None
+    code_bytes: Count | None = None
+    compile_ns: Ns | None = None
+    first_copy_reads: Count | None = None
+    second_copy_reads: Count | None = None
 
 
 WORK = (
@@ -86,12 +107,12 @@ WORK = (
 class AnswerCheck:
     """One sample's answer beside the oracle's."""
 
-    ordinal: int
-    variation: int
-    expected_rows: int
-    expected_checksum: str
-    rows: int
-    checksum: str
+    ordinal: Ordinal
+    variation: Ordinal
+    expected_rows: Count
+    expected_checksum: Digest
+    rows: Count
+    checksum: Digest
 
     @property
     def right(self) -> bool:
@@ -109,20 +130,20 @@ class ColdEvidence:
     `kept_bytes` of the `data_bytes` in the engine's own memory: an upper bound. None if unknown.
     """
 
-    ordinal: int
+    ordinal: Ordinal
     proved: bool
-    reason: str
-    method: str
-    files: int
-    bytes: int
-    resident_before: int | None
-    resident_after: int | None
+    reason: Message
+    method: Name
+    files: Count
+    bytes: Count
+    resident_before: Count | None
+    resident_after: Count | None
     engine_dead: bool
-    resident_opened: int | None = None
-    resident_at_clock: int | None = None
-    opening_read_bytes: int | None = None
-    kept_bytes: int | None = None
-    data_bytes: int | None = None
+    resident_opened: Count | None = None
+    resident_at_clock: Count | None = None
+    opening_read_bytes: Count | None = None
+    kept_bytes: Count | None = None
+    data_bytes: Count | None = None
 
     @property
     def holds(self) -> bool:
@@ -138,10 +159,10 @@ class StatementText:
     which that plan reaches its tables (`access`, comma-separated; empty: it reaches none; None: the
     engine does not report them, or was not asked, as for scans of a heap)."""
 
-    variation: int
-    text: str
-    plan: str
-    access: str | None = None
+    variation: Ordinal
+    text: LongText
+    plan: LongText
+    access: Access | None = None
 
     def planned_otherwise(self, storage: str) -> bool:
         """Whether the plan reaches tables, but none by the structure that was requested."""
@@ -162,10 +183,10 @@ class Condition:
     time of a miniature of an engine's work, taken in each round. None if the system does not report
     it."""
 
-    stolen_share: float | None
-    foreign_share: float | None
-    speed_drift: float | None
-    speed_probe_ns: float | None = None
+    stolen_share: Share | None
+    foreign_share: Share | None
+    speed_drift: Annotated[float, Meta(ge=-1, le=1e9)] | None
+    speed_probe_ns: Annotated[float, Meta(ge=1, le=1e18)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +199,9 @@ class Disturbance:
     disturbs it.
     """
 
-    worked_share: float | None
-    low_factor: float
-    high_factor: float
+    worked_share: Share | None
+    low_factor: Share
+    high_factor: Annotated[float, Meta(ge=1, le=1e12)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +210,12 @@ class Agreement:
     are those that agree, or that answered, joined by commas; `words` say how others differ.
     `answers` are those expected, by variation: the ways in which engines give it."""
 
-    operation: str
-    rows: int
-    basis: str
-    engines: str
-    words: str
-    answers: tuple[tuple[Accepted, ...], ...] = ()
+    operation: Name
+    rows: Scale
+    basis: Annotated[str, one_of(BASES)]
+    engines: Words
+    words: Message
+    answers: Annotated[tuple[tuple[Accepted, ...], ...], Json(1 << 22)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +226,14 @@ class GivenAnswer:
     None where it could not be compared with another one. `first_rows` are texts for people.
     """
 
-    operation: str
-    rows: int
-    variation: int
-    variant: str
-    tuples: int
-    checksum: str
-    kind: int | None
-    first_rows: tuple[str, ...]
+    operation: Name
+    rows: Scale
+    variation: Ordinal
+    variant: VariantName
+    tuples: Count
+    checksum: Digest
+    kind: Ordinal | None
+    first_rows: Annotated[tuple[str, ...], Json(1 << 14)]
 
 
 LEFT_BEHIND = "left behind"
@@ -306,38 +327,38 @@ def refuted(
 class OperationText:
     """An operation as it was run at one scale; `quel` is its first, published variation."""
 
-    name: str
-    rows: int
-    ordinal: int
-    title: str
-    group: str
-    query: str
-    design: str
-    storage: str
-    destination: str
-    quel: str
+    name: Name
+    rows: Scale
+    ordinal: Ordinal
+    title: Words
+    group: Words
+    query: Words
+    design: Name
+    storage: Name
+    destination: Name
+    quel: LongText
 
 
 @dataclass(frozen=True, slots=True)
 class InputText:
     """The input of a variation of an operation at one scale, constants included."""
 
-    operation: str
-    rows: int
-    variation: int
-    text: str
+    operation: Name
+    rows: Scale
+    variation: Ordinal
+    text: LongText
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
     """One relation loaded into one physical design: outside every cell, shown for information."""
 
-    variant: str
-    rows: int
-    relation: str
-    design: str
-    tuples: int
-    elapsed_ns: int
+    variant: VariantName
+    rows: Scale
+    relation: Name
+    design: Name
+    tuples: Count
+    elapsed_ns: Ns
     answer_ok: bool
 
     @property
@@ -350,20 +371,20 @@ class Load:
 class Term:
     """A setting as asked and as the engine says it is."""
 
-    variant: str
-    key: str
-    asked: str | None
-    read_back: str | None
+    variant: VariantName
+    key: Name
+    asked: Message | None
+    read_back: Message | None
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened outside a cell: a worker died, a load failed, a run was resumed."""
 
-    at: str
-    kind: str
-    variant: str
-    message: str
+    at: At
+    kind: Name
+    variant: VariantName
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from loadstone.errors import RecordError
 from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Decision
-from loadstone.record.budget import Budget
 from loadstone.record.door import check_beside, owned
 from loadstone.record.model import (
     Agreement,
@@ -24,19 +23,25 @@ from loadstone.record.model import (
     Load,
     OperationText,
     Term,
-    by_name,
 )
-from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
+from loadstone.record.schema import (
+    APPLICATION_ID,
+    PARTS_OF_BUDGET,
+    PARTS_OF_CELL,
+    SCHEMA_VERSION,
+    Bound,
+    CalibrationFigure,
+    CellRow,
+    Head,
+    MachineFact,
+    SessionBegin,
+    SessionEnd,
+    Size,
+    StructureNote,
+    definitions,
+    table_of,
+)
 from loadstone.record.users import UsersPoint
-
-BUDGET_TABLES = {
-    "budget_thread": "threads",
-    "budget_part": "parts",
-    "budget_block": "blocks",
-    "budget_rung": "rungs",
-    "budget_timer": "timers",
-}
-"""Table -> the field of a budget whose items are its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +92,10 @@ def begin(path: Path, chapters: Sequence[Chapter], run_id: str, version: str) ->
     """Write a new record that holds its run and no session; an existing file is never
     overwritten."""
     heads = [
-        {
-            "run_id": run_id,
-            "created_at": now(),
-            "loadstone_version": version,
-            "plan_hash": chapter.plan.hash,
-            "plan": chapter.plan.to_json(),
-            "published": json.dumps(chapter.published),
-            "presentation": chapter.presentation.to_json(),
-            "chapter": number,
-        }
-        for number, chapter in enumerate(chapters)
-    ]
+        Head(run_id, now(), version, chapter.plan.hash, chapter.plan.to_json(),
+             json.dumps(chapter.published), chapter.presentation.to_json())
+        for chapter in chapters
+    ]  # fmt: skip
     refuse_existing(path)
     check_beside(path)
     there = path.exists()
@@ -110,8 +107,8 @@ def begin(path: Path, chapters: Sequence[Chapter], run_id: str, version: str) ->
                 f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID};"
                 f"PRAGMA user_version={SCHEMA_VERSION}; {definitions()}"
             )
-            for head in heads:
-                _insert(connection, "run", head)
+            for number, head in enumerate(heads):
+                _insert(connection, "run", {"chapter": number}, head)
             connection.execute("COMMIT")
     except (OSError, sqlite3.Error) as error:
         if not there and path.exists() and not path.stat().st_size:
@@ -162,156 +159,107 @@ class Recorder:
     def _session(
         cls, path: Path, connection: sqlite3.Connection, command: str, chapter: int
     ) -> "Recorder":
-        begun = {"started_at": now(), "command": command, "chapter": chapter}
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
-            session_id = _insert(connection, "session", begun)
+            begin = SessionBegin(now(), command)
+            session_id = _insert(connection, "session", {"chapter": chapter}, begin)
         except sqlite3.Error as error:
             raise _cannot_write(path, error) from error
         return cls(path, session_id, connection, chapter)
 
     def machine(self, description: Mapping[str, Any]) -> None:
         """The machine and the software, as found at the start of this session."""
-        self._many("machine", [self._mine(key=k, value=v) for k, v in description.items()])
+        self._add("machine", [MachineFact(*item) for item in description.items()])
 
     def calibration(self, figures: Mapping[str, Any]) -> None:
         """The instrument's measurements of itself at the start of this session."""
-        self._many("calibration", [self._mine(key=k, value=v) for k, v in figures.items()])
+        self._add("calibration", [CalibrationFigure(*item) for item in figures.items()])
 
     def users(self, point: UsersPoint) -> None:
         """A loop of users has ended."""
-        values = {
-            name: json.dumps(value) if isinstance(value, Mapping | tuple) else value
-            for name, value in by_name(point).items()
-        }
-        self._many("users", [self._mine(**values)])
+        self._add("users", [point])
 
     def terms(self, terms: Sequence[Term]) -> None:
         """A variant's settings, asked and read back."""
-        self._many("term", [self._mine(**by_name(term)) for term in terms])
+        self._add("term", terms)
 
     def operations(self, operations: Sequence[OperationText]) -> None:
         """The operations of a scale, in the paper's order."""
-        rows = [by_name(operation) | {"chapter": self._chapter} for operation in operations]
-        self._many("operation", [{"query_group": row.pop("group"), **row} for row in rows])
+        self._add("operation", operations)
 
     def inputs(self, inputs: Sequence[InputText]) -> None:
         """The inputs of variations of a scale's operations."""
-        self._many("input", [by_name(item) | {"chapter": self._chapter} for item in inputs])
+        self._add("input", inputs)
 
     def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
         """(variant, storage, note)."""
-        names = ("variant", "storage", "note", "chapter")
-        rows = [dict(zip(names, (*note, self._chapter), strict=True)) for note in notes]
-        self._many("structure_note", rows)
+        self._add("structure_note", [StructureNote(*note) for note in notes])
 
     def load(self, load: Load) -> None:
         """A relation has been loaded."""
-        self._many("load", [self._mine(**by_name(load))])
+        self._add("load", [load])
 
     def size(self, variant: str, rows: int, size_bytes: int) -> None:
         """The size of a variant's tables of a scale."""
-        self._many("size", [self._mine(variant=variant, rows=rows, bytes=size_bytes)])
+        self._add("size", [Size(variant, rows, size_bytes)])
 
     def event(self, event: Event) -> None:
         """Something happened outside a cell."""
-        self._many("event", [self._mine(**by_name(event))])
+        self._add("event", [event])
 
     def decisions(self, decisions: Sequence[Decision]) -> None:
-        """A decision on an operation of a study, before its cells."""
-        self._many(
-            "decision",
-            [
-                self._mine(
-                    **by_name(one)
-                    | {
-                        "tactics": json.dumps(one.tactics),
-                        "combinations": json.dumps(
-                            [[each.variant, each.flipped] for each in one.combinations]
-                        ),
-                    }
-                )
-                for one in decisions
-            ],
-        )
+        """Decisions on an operation of a study, before its cells."""
+        self._add("decision", decisions)
 
     def agreements(self, agreements: Sequence[Agreement]) -> None:
         """The basis of the expected answers of a user's statements."""
-        rows = [by_name(one) | {"answers": json.dumps(one.answers)} for one in agreements]
-        self._many("agreement", [self._mine(**row) for row in rows])
+        self._add("agreement", agreements)
 
     def given(self, answers: Sequence[GivenAnswer]) -> None:
         """The answers of each variant to a user's statements."""
-        rows = [by_name(one) | {"first_rows": json.dumps(one.first_rows)} for one in answers]
-        self._many("given_answer", [self._mine(**row) for row in rows])
+        self._add("given_answer", answers)
 
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""
         cell = result.cell
-        head = self._mine(
-            operation=cell.operation,
-            variant=cell.variant,
-            rows=cell.rows,
-            temperature=cell.temperature,
-            status=result.status,
-            reason=result.reason,
-            ended_at=result.ended_at,
-            label=result.label,
-        )
+        head = CellRow(cell.operation, cell.variant, cell.rows, cell.temperature, result.status,
+                       result.reason, result.ended_at, result.label)  # fmt: skip
         with self._transaction():
-            cell_id = _insert(self._connection, "cell", head)
-            for name, items in (
-                ("sample", result.samples),
-                ("answer", result.answers),
-                ("evidence", result.evidence),
-                ("statement", result.statements),
-                ("condition", [result.condition] if result.condition else []),
-                ("disturbance", [result.disturbance] if result.disturbance else []),
-            ):
-                for item in items:
-                    row = {"cell_id": cell_id, **by_name(item)}
-                    _insert(self._connection, name, row)
+            cell_id = _insert(self._connection, "cell", {"session_id": self.session_id}, head)
+            parts: list[tuple[str, Any]] = [("budget", result.budget)]
+            parts += [(name, getattr(result, field)) for name, field in PARTS_OF_CELL.items()]
             if result.budget is not None:
-                self._budget(cell_id, result.budget)
+                parts += [(n, getattr(result.budget, f)) for n, f in PARTS_OF_BUDGET.items()]
             if result.longer_than_ns is not None:
-                bound = {"cell_id": cell_id, "longer_than_ns": result.longer_than_ns}
-                _insert(self._connection, "bound", bound)
-
-    def _budget(self, cell_id: int, budget: Budget) -> None:
-        head = by_name(budget)
-        parts = {name: head.pop(name) for name in BUDGET_TABLES.values()}
-        _insert(self._connection, "budget", {"cell_id": cell_id, **head})
-        for name, field in BUDGET_TABLES.items():
-            for item in parts[field]:
-                _insert(self._connection, name, {"cell_id": cell_id, **by_name(item)})
+                parts.append(("bound", Bound(result.longer_than_ns)))
+            for name, part in parts:
+                for item in part if isinstance(part, tuple) else [part] if part else []:
+                    _insert(self._connection, name, {"cell_id": cell_id}, item)
 
     def end(self, outcome: str, elapsed_ns: int) -> None:
         """End this session: `complete`, `interrupted` or `failed`."""
-        row = self._mine(ended_at=now(), outcome=outcome, elapsed_ns=elapsed_ns)
-        self._many("session_end", [row])
+        self._add("session_end", [SessionEnd(now(), outcome, elapsed_ns)])
         self._connection.close()
 
-    def _mine(self, **values: Any) -> dict[str, Any]:
-        """A row of this session."""
-        return {"session_id": self.session_id, **values}
-
-    def _many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _add(self, name: str, values: Sequence[Any]) -> None:
+        """Add rows of this session, or of its benchmark, to a table."""
+        keys = {"session_id": self.session_id, "chapter": self._chapter}
         with self._transaction():
-            for row in rows:
-                _insert(self._connection, name, row)
+            for value in values:
+                _insert(self._connection, name, keys, value)
 
     def _transaction(self) -> "_Transaction":
         return _Transaction(self._connection, self.path)
 
 
-def _insert(connection: sqlite3.Connection, name: str, row: Mapping[str, Any]) -> int:
-    """Write a row, given by the names of its columns. Returns its number."""
-    written = table(name).written(row)
-    columns, marks = ", ".join(written), ", ".join(f":{column}" for column in written)
+def _insert(connection: sqlite3.Connection, name: str, keys: Mapping[str, int], value: Any) -> int:
+    """Write a row: its value, and those of the keys that its table has. Returns its number."""
+    row = table_of(name).written(keys, value)
+    columns, marks = ", ".join(row), ", ".join(f":{column}" for column in row)
     # Names of ours, never input.
     query = f"INSERT INTO {name} ({columns}) VALUES ({marks})"  # noqa: S608
-    return int(connection.execute(query, written).lastrowid or 0)
+    return int(connection.execute(query, row).lastrowid or 0)
 
 
 class _Transaction:

@@ -138,7 +138,7 @@ def _users(point: UsersPoint, loop_s: float) -> dict[str, Any]:
     """A loop: its intervals by the names of their figures, too."""
     verdict = ramp_verdict(point, loop_s) if point.ramp and point.intervals else None
     return {
-        **dataclasses.asdict(point),
+        **point.by_column(),
         "histogram": base64.b64encode(point.histogram).decode(),
         "intervals": [dict(zip(INTERVAL, each, strict=True)) for each in point.intervals],
         "ramp_verdict": None if verdict is None else dataclasses.asdict(verdict),

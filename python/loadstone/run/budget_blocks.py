@@ -13,7 +13,7 @@ take a thousand times the statement.
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log2
 
 from loadstone import _core
@@ -322,12 +322,7 @@ def _taken(executor: Executor, cell: Cell, gathered: _Gathered) -> Taken:
     texts = {each.rung: each for each in reported.rung_texts}
     timers = tuple(reported.own_times)
     rungs = tuple(
-        BudgetRung(
-            rung,
-            texts[rung].text if rung in texts else "",
-            texts[rung].plan if rung in texts else "",
-            gathered.reasons.get(rung, ""),
-        )
+        replace(texts.get(rung, BudgetRung(rung)), reason=gathered.reasons.get(rung, ""))
         for rung in executor.rungs(cell)
         if rung != WHOLE
     )

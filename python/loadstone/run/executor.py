@@ -26,9 +26,9 @@ from loadstone.plan.workload import WorkloadStatement
 from loadstone.planning.study import combined
 from loadstone.protocol import messages, parts
 from loadstone.protocol.messages import BlockResult, LoopResult, R, Request
-from loadstone.protocol.parts import LoopFigures
 from loadstone.record import Recorder
 from loadstone.record.model import AnswerCheck
+from loadstone.record.users import LoopFigures
 from loadstone.run.blocks import Blocks
 from loadstone.run.in_parallel import in_parallel
 from loadstone.run.outcome import Outcome

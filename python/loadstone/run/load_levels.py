@@ -17,9 +17,9 @@ from loadstone.plan.ramp import REQUESTS_MAX, STEPS, ramp_rates
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import shared_operations
 from loadstone.protocol.messages import LoopResult
-from loadstone.protocol.parts import Loop, LoopFigures
+from loadstone.protocol.parts import Loop
 from loadstone.record import Recorder
-from loadstone.record.users import UsersPoint
+from loadstone.record.users import LoopFigures, UsersPoint
 
 MODELS = ("closed", "open")
 RATE_SHARE = 0.6

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from loadstone.benchmarks.expected import Answer
 from loadstone.protocol.messages import Profiled
-from loadstone.protocol.parts import RungText, RungTimes
-from loadstone.record.budget import BudgetTimer
+from loadstone.protocol.parts import RungTimes
+from loadstone.record.budget import BudgetRung, BudgetTimer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
 
@@ -23,7 +23,7 @@ class Outcome:
     statements: Sequence[StatementText] = ()
     profiled: Profiled | None = None
     rungs: Sequence[RungTimes] = ()
-    rung_texts: Sequence[RungText] = ()
+    rung_texts: Sequence[BudgetRung] = ()
     own_times: Sequence[BudgetTimer] = ()
     longer_than_ns: int | None = None
     """Of a censored cell: its statement was ended after so long."""

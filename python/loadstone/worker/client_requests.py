@@ -9,7 +9,8 @@ from loadstone.clients.base import Client
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done
-from loadstone.protocol.parts import LoopFigures, StoredAt
+from loadstone.protocol.parts import StoredAt
+from loadstone.record.users import LoopFigures
 from loadstone.worker.client_timer import ClientTimer
 from loadstone.worker.due_times import due_times
 from loadstone.worker.loop_result import loop_figures, no_figures

@@ -30,10 +30,10 @@ from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.plan import statement_ladder as ladder
 from loadstone.plan.statement_ladder import WARMED_NS_MAX
-from loadstone.protocol.parts import Block, RungText, RungTimes, Variation
+from loadstone.protocol.parts import Block, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
-from loadstone.record.budget import BudgetTimer
+from loadstone.record.budget import BudgetRung, BudgetTimer
 from loadstone.text.numbers import plural
 
 OUTSIDE = "outside its phases"
@@ -90,7 +90,7 @@ class LadderTimer:
                     times[rung].append(elapsed_ns)
         return tuple(RungTimes(rung, tuple(times[rung]), reasons.get(rung, "")) for rung in rungs)
 
-    def texts(self, block: Block, rungs: Sequence[str]) -> tuple[RungText, ...]:
+    def texts(self, block: Block, rungs: Sequence[str]) -> tuple[BudgetRung, ...]:
         """The statement of each rung that has one of its own, with its plan."""
         if ladder.COUNTED not in rungs:
             return ()
@@ -99,7 +99,7 @@ class LadderTimer:
             text = counting.counting(statement.text, self._engine.dialect)
         except UnsupportedError:
             return ()
-        return (RungText(ladder.COUNTED, text, self._engine.explain(text)),)
+        return (BudgetRung(ladder.COUNTED, text, self._engine.explain(text)),)
 
     def own_times(self, block: Block) -> tuple[BudgetTimer, ...]:
         """The engine's own times of the first variation; empty for one that has none.

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from loadstone._core import Tally
-from loadstone.protocol.parts import LoopFigures
-from loadstone.record.users import PERCENTILES
+from loadstone.record.users import PERCENTILES, LoopFigures
 
 
 def loop_figures(tally: Tally, failed: int, *, closed: bool) -> LoopFigures:

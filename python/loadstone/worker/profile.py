@@ -145,7 +145,13 @@ def profiled(
         reading_ns=round(reading_ns),
         counts=tuple(
             FunctionCount(
-                server, thread, components.of(object_, function, entry), object_, function, entry, n
+                server,
+                components.of(object_, function, entry),
+                object_,
+                function,
+                entry,
+                n,
+                thread=thread,
             )
             for server, thread, object_, function, entry, n in counts
         ),

@@ -14,6 +14,7 @@ from loadstone.protocol.messages import Done
 from loadstone.protocol.parts import StoredAt
 from loadstone.quel.dialect import is_quel
 from loadstone.quel.statement import is_control
+from loadstone.record.users import LoopFigures
 from loadstone.worker.affinity import placed
 from loadstone.worker.loop_result import no_figures
 from loadstone.worker.requests import Requests, not_open
@@ -239,7 +240,7 @@ class StatementRequests(Requests):
         users: "Users",
         requests: "Sequence[UserRequest]",
         drawn: "DrawnRequests | None",
-    ) -> parts.LoopFigures:
+    ) -> LoopFigures:
         """A loop whose users change tables, which then get back what they had."""
         from loadstone.worker.script import Invariants
 

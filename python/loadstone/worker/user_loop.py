@@ -23,8 +23,9 @@ from loadstone.engines.abilities import RustUsers
 from loadstone.engines.base import Engine
 from loadstone.errors import InputError, LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
-from loadstone.protocol.parts import Loop, LoopFigures, SqlText
+from loadstone.protocol.parts import Loop, SqlText
 from loadstone.quel.statement import Statement
+from loadstone.record.users import LoopFigures
 from loadstone.statistics import validity
 from loadstone.text.numbers import plural
 from loadstone.worker.drawing import DrawnRequests
