@@ -99,6 +99,7 @@ def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
+@cache
 def members(annotation: Any) -> list[tuple[Any, list[Meta]]]:
     """The types that an annotation allows, None left out, each with its bounds."""
     kind, *bounds = [annotation]
@@ -129,13 +130,14 @@ def _within(value: Any, wanted: Any, where: str) -> Iterator[tuple[Any, Any, str
 def unknown_key(value: Any, wanted: Any, where: str) -> tuple[str, str, list[str]] | None:
     """The first key that is no field: its place, itself, and the fields. msgspec refuses such a key
     in its own types, and passes over one of a dataclass."""
-    if not isinstance(value, dict | list | tuple):
-        return None
     for kind, _ in members(wanted):
         known = {} if _is_struct(kind) else fields_of(kind)
         if isinstance(value, dict) and known and (unknown := sorted(value.keys() - known.keys())):
             return where, unknown[0], [*known]
-    return next(filter(None, (unknown_key(*one) for one in _within(value, wanted, where))), None)
+    inner = (
+        one for one in _within(value, wanted, where) if isinstance(one[0], dict | list | tuple)
+    )
+    return next(filter(None, (unknown_key(*one) for one in inner)), None)
 
 
 def _refusal(value: Any, wanted: Any, where: str) -> InputError:
