@@ -249,11 +249,11 @@ def test_a_profile_is_read_back_as_the_values_in_force(tmp_path, profile):
 
 def test_a_profile_stands_between_the_defaults_and_what_a_variant_names():
     known = frozenset(LodeEngine.capabilities.tactics)
-    asked = LodeEngine.asked(parse_variant("lode?profile=u-ingres&join=hash", known))
+    asked = LodeEngine.values_of(parse_variant("lode?profile=u-ingres&join=hash", known))
     assert asked["profile"] == "u-ingres"
     assert (asked["join"], asked["execution"]) == ("hash", "interpreted")
     assert (asked["cache"], asked["durability"]) == ("1048576", "full")
-    plain = LodeEngine.asked(parse_variant("lode", known))
+    plain = LodeEngine.values_of(parse_variant("lode", known))
     assert plain == {name: tactic.default for name, tactic in LodeEngine.tactics().items()}
-    columns = LodeEngine.asked(parse_variant("lode?profile=modern-column", known))
+    columns = LodeEngine.values_of(parse_variant("lode?profile=modern-column", known))
     assert (columns["layout"], plain["layout"]) == ("columns", "rows")

@@ -80,7 +80,7 @@ class Engine(System):
         """One more session of the same database, with the same tactics, for another thread of this
         process; it ends with its context, and before the engine does.
 
-        It has `run`, `fetch` and `read`; everything else is asked of the engine itself. Raises
+        It has `run`, `fetch` and `read`; whatever else is needed, the engine itself does. Raises
         `UnsupportedError` if there can be only one.
         """
         raise UnsupportedError(f"{self.name} has one session only")

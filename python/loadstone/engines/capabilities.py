@@ -1,4 +1,4 @@
-"""An engine's declarations before anything runs, and the relations that it is asked to store."""
+"""What an engine declares before anything runs, the relations that it stores, and its counts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
@@ -60,7 +60,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A whole relation of a benchmark, by which its rows can be made wherever they are wanted."""
+    """A whole relation of a benchmark: enough to generate its rows anywhere."""
 
     benchmark: str
     edition: str
@@ -80,7 +80,7 @@ class Structure:
     supported: bool
     note: str = ""
     in_plans: bool = True
-    """Whether the engine's plans show its use; if not, `Engine.access_paths` does not report it."""
+    """Whether the engine's plans show its use; if not, `Engine.access_paths` leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,29 +191,29 @@ class Work:
     """An engine's own counts since it was started."""
 
     tuples: int
-    """That came from relations and from whatever stood between the steps of a plan."""
+    """Read from relations and from intermediate results."""
     pages: int
-    """Of relations, that were read, from memory or from the device."""
+    """Pages of relations that were read, from memory or from the device."""
     comparisons: int
-    """Of two values, or of a value with a pattern."""
+    """Comparisons of two values, or of a value with a pattern."""
     hash_probes: int
     """Look-ups in hash tables."""
     spilled_bytes: int
-    """Written to files because they did not fit into the memory budget."""
+    """Bytes written to files because they did not fit into the memory budget."""
     log_bytes: int
-    """Of records appended to the log."""
+    """Bytes of the records appended to the log."""
     batches_ahead: int
-    """Of tuples, that a thread judged ahead of the one that takes them."""
+    """Batches of tuples that a thread filtered ahead of the one that takes them."""
     functions_compiled: int
-    """Made of a statement, as machine code."""
+    """Functions of machine code, compiled from a statement."""
     code_bytes: int
-    """Of that machine code."""
+    """Bytes of that machine code."""
     compile_ns: int
-    """It took to make it."""
+    """The time that compiling took."""
     first_copy_reads: int = 0
-    """That the first copy of a mirrored database was given; 0 without a mirror."""
+    """Reads from the first copy of a mirrored database; 0 without a mirror."""
     second_copy_reads: int = 0
-    """That the second was given."""
+    """Reads from the second copy."""
 
     def since(self, before: "Work") -> "Work":
         """The counts since an earlier reading."""

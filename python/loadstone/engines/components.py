@@ -1,4 +1,4 @@
-"""Functions of an engine's program to components that a database engineer knows.
+"""Which component of a database engine a function of its program belongs to.
 
 The rules are data: `components.toml` in the engine's folder, then the one beside this file, which
 all engines share. The first rule that fits a function counts; no rule, and it is `UNCLASSIFIED`.
@@ -22,7 +22,7 @@ _KEYS = {"component", "objects", "functions", "entries"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A component, and the functions that are its. `None` asks nothing."""
+    """A component, and patterns of the functions that belong to it. `None` fits all."""
 
     component: str
     objects: re.Pattern[str] | None
@@ -62,9 +62,9 @@ def components_of(engine: str) -> Components:
 
 
 def _rules(file: Path) -> Sequence[Rule]:
-    reported: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    table: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     try:
-        return [_rule(rule) for rule in reported["rule"]]
+        return [_rule(rule) for rule in table["rule"]]
     except (KeyError, TypeError, re.error) as error:
         raise EngineError(
             f"{file.parent.name}/{file.name}: {error}",
@@ -72,11 +72,11 @@ def _rules(file: Path) -> Sequence[Rule]:
         ) from error
 
 
-def _rule(reported: Mapping[str, Any]) -> Rule:
-    if set(reported) - _KEYS or not {"functions", "entries"} & set(reported):
-        raise KeyError(f"the rule of {reported.get('component')!r} has {', '.join(reported)}")
+def _rule(rule: Mapping[str, Any]) -> Rule:
+    if set(rule) - _KEYS or not {"functions", "entries"} & set(rule):
+        raise KeyError(f"the rule of {rule.get('component')!r} has {', '.join(rule)}")
     patterns = [
-        re.compile("|".join(f"(?:{text})" for text in reported[key])) if key in reported else None
+        re.compile("|".join(f"(?:{text})" for text in rule[key])) if key in rule else None
         for key in ("objects", "functions", "entries")
     ]
-    return Rule(reported["component"], *patterns)
+    return Rule(rule["component"], *patterns)

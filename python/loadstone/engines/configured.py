@@ -2,7 +2,7 @@
 variants share data.
 
 All of it follows from the system's `capabilities`. A system overrides `check`, `check_release` and
-`asked` where it knows more.
+`values_of` where it knows more.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 OF_EVERY_SYSTEM = declared(Path(__file__).with_name("every_system.toml"))
 """The tactics that the worker switches, whatever the engine."""
 ON_BTRFS = ("one-disk", "mirrored", "mirrored-shared")
-"""The values of `volume` with that file system. Its direct reads into memory that was not touched
-before go through the cache (seen on Linux 6.18), so that they would not be what they are called."""
+"""The values of `volume` with that file system. Its direct reads into untouched memory go through
+the cache (seen on Linux 6.18), so they would not be direct."""
 
 
 class Configured:
@@ -67,8 +67,8 @@ class Configured:
                 hint="request disks too: volume=one-disk, or volume=mirrored",
             )
 
-        asked = cls.asked(variant)
-        if asked.get("disk", "").startswith("direct") and asked["volume"] in ON_BTRFS:
+        values = cls.values_of(variant)
+        if values.get("disk", "").startswith("direct") and values["volume"] in ON_BTRFS:
             raise InputError(
                 f"{cls.name}: btrfs reads through its cache also with disk=direct",
                 hint="request disk=buffered; or for volume=two-disks, which is on ext4",
@@ -76,8 +76,8 @@ class Configured:
 
     @classmethod
     def check_release(cls, release: Release) -> None:
-        """Raise `InputError` if that release or build cannot be had; what takes the network to
-        know, its installation says."""
+        """Raise `InputError` if that release or build is not available, as far as that is known
+        without the network."""
         package = cls.capabilities.distribution
         if package and release.is_package:
             if release.environment and not Path(release.environment).is_dir():
@@ -111,7 +111,7 @@ class Configured:
     @final
     @classmethod
     def level_of(cls, name: str) -> Level:
-        """The least that another value takes, of a tactic or a setting (`set.NAME`)."""
+        """What it takes to change a tactic or a setting (`set.NAME`)."""
         if name.startswith(SETTING):
             settings = cls.capabilities.settings
             is_of_data = settings and name.removeprefix(SETTING) in settings.of_data
@@ -135,22 +135,22 @@ class Configured:
     def tactic_of(cls, variant: "Variant", name: str) -> str:
         """The value that a variant names for a tactic, or its default."""
         tactic = cls.tactic_named(name)
-        asked = variant.tactic(name, tactic.default)
-        return tactic.checked(asked, cls.name, elsewhere=variant.url is not None)
+        value = variant.tactic(name, tactic.default)
+        return tactic.checked(value, cls.name, elsewhere=variant.url is not None)
 
     @classmethod
-    def asked(cls, variant: "Variant") -> Mapping[str, str]:
-        """Each tactic's value for a variant: the one that it names, or the default."""
+    def values_of(cls, variant: "Variant") -> Mapping[str, str]:
+        """Each tactic's value: the one that the variant names, or the default."""
         defaults = {name: tactic.default for name, tactic in cls.tactics().items()}
         return defaults | dict(variant.tactics)
 
     @final
     @classmethod
     def same_data(cls, one: "Variant", other: "Variant") -> bool:
-        """Whether what is loaded under one variant serves the other, too: the same database, and no
-        tactic of level `load` differs. Raises `InputError` for a tactic that there is not."""
+        """Whether two variants can share loaded data: the same database, and no tactic of level
+        `load` differs. Raises `InputError` for an unknown tactic."""
         if (one.engine, one.url) != (other.engine, other.url):
             return False
-        before, after = cls.asked(one), cls.asked(other)
+        before, after = cls.values_of(one), cls.values_of(other)
         differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         return all(cls.level_of(name) is not Level.LOAD for name in differing)

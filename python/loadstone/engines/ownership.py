@@ -1,5 +1,5 @@
-"""The way in which our objects are reported from the user's, and a living run from a dead one, on
-any engine.
+"""How our objects in a user's database are distinguished from the user's, and those of a living run
+from those of a dead one.
 
 A mark is a text beside an object: a comment, a row, an alias. It names the run.
 """
@@ -29,7 +29,7 @@ def owner_of(mark: str) -> str | None:
 
 
 def lock_key(name: str) -> int:
-    """The number by which a database's own locks know a space: 63 bits of a hash of its name."""
+    """The number of a space in a database's own locks: 63 bits of a hash of its name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) >> 1
 
 
@@ -68,7 +68,7 @@ class Hold:
     """Marks in a user's database that a run lives, until it is closed or its process has ended."""
 
     name: str = ""
-    """As `Leftover.name`; empty without a database of the user's."""
+    """The name of the space; empty without a user's database."""
     close: Callable[[], None] = _nothing
     descriptors: tuple[int, ...] = ()
     """A worker inherits them: a worker that outlives its runner keeps the hold."""

@@ -23,12 +23,12 @@ from loadstone.text.files import tail
 LOOPBACK = "127.0.0.1"
 """The address of a server of ours, which no other machine reaches."""
 STOP_S_MAX = 60.0
-"""The time that writing a large cache back may take."""
+"""Writing a large cache back may take so long."""
 KILL_S_MAX = 5.0
 SESSIONS_MAX = 300
-"""Of a private server: the most users that a plan can request, and some that look after it."""
+"""Sessions of a private server: the most users that a plan can request, and some of our own."""
 SOCKET_BYTES_MAX = 107
-"""Of a Unix socket's path: `sun_path` holds 108, the last one zero (unix(7))."""
+"""The length of a Unix socket's path: `sun_path` holds 108 bytes, the last one zero (unix(7))."""
 
 _LOG_LINES_SHOWN = 5
 _PR_SET_PDEATHSIG = 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
-"""SQLite's words for the number that `PRAGMA synchronous` reads back."""
+"""The words for the number that `PRAGMA synchronous` reads back."""
 BUSY_MS_MAX = 5000
 """A statement waits that long for another's lock, then fails."""
 
@@ -23,11 +23,11 @@ _ACCESS = re.compile(r"(SEARCH|SCAN) (?!(\d+ )?CONSTANT ROWS?$)")
 """A step of a plan that reads a relation; a constant is scanned, too, and is none."""
 _KIB = 1024
 _AFFINITIES = {"int": "INTEGER", "bool": "INTEGER", "float8": "REAL", "decimal": "NUMERIC"}
-"""By the beginning of a type's name; any other type is TEXT. SQLite has no decimals: they are its
-integers and floats."""
+"""By the beginning of a type's name; any other type is TEXT. Decimals become integers and floats,
+since SQLite has none."""
 _INTEGER_MAX = 2**63
 _FLOAT_DIGITS = 15
-"""Each decimal of so many digits is a float of its own, and the same again as a decimal."""
+"""Decimals of so many digits survive the way to a float and back."""
 _KEPT: Mapping[str, Callable[[Any], Any]] = {
     "bool": int, "date": str, "timestamp": str, "decimal": float,
 }  # fmt: skip
@@ -71,7 +71,7 @@ class SqliteFamily(DbapiEngine):
         return affinity(attribute.type)
 
     def definition(self, table: Table) -> str:
-        """Of a clustered relation with its key as a constraint."""
+        """A clustered relation has its key as a constraint."""
         if not table.order:
             return super().definition(table)
         # Not PRIMARY KEY beside a rowid: one on a single integer would be the rowid itself.
@@ -93,7 +93,7 @@ class SqliteFamily(DbapiEngine):
             self.execute(f"DROP TABLE {self.stage}")
 
     def values(self, batch: "pa.RecordBatch", table: Table) -> Iterator[tuple[Any, ...]]:
-        """As SQLite keeps them."""
+        """In the form that SQLite gives them."""
         return kept_rows(batch.columns, table)
 
     def explain(self, statement: str) -> str:
@@ -150,8 +150,7 @@ def kept(values: list[Any], type_name: str) -> list[Any]:
 
 
 def _long_decimal(value: Decimal) -> int | float:
-    """Raises `UnsupportedError` where no number of SQLite's is this one: two keys could become
-    one."""
+    """Raises `UnsupportedError` where SQLite has no such number: two keys could become one."""
     if value == value.to_integral_value() and abs(value) < _INTEGER_MAX:
         return int(value)
     kept = float(value)
@@ -189,7 +188,7 @@ def plan_text(steps: Iterable[tuple[Any, ...]]) -> str:
 
 
 def zone_of(timezone: str, fetch: Callable[[str], Sequence[tuple[Any, ...]]]) -> str:
-    """The time zone by what `localtime` does, which is this process's: that one, if it is."""
+    """The time zone that `localtime` has in this process; the expected one, if they agree."""
     query = "SELECT CAST(strftime('%s', {0}, 'unixepoch', 'localtime') AS INTEGER) - {0}"
     ahead = (int(fetch(query.format(at))[0][0]) for at in zone.MOMENTS_S)
     return zone.shown(timezone, [*ahead])

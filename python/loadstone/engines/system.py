@@ -27,18 +27,17 @@ TABLES, READ_ONLY = "tables", "as they stand, opened to be read only"
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of trying whether an engine starts on this machine, in words that fit on one line
-    of a screen."""
+    """Whether an engine starts on this machine, in words that fit on one line of a screen."""
 
     name: str
-    """Of what was tried."""
+    """What was tried."""
     works: bool | None
     """None where it was not tried."""
     found: str
     consequence: str
-    """Its meaning for a run."""
+    """What that means for a run."""
     remedy: str = ""
-    """The remedy; empty where it works."""
+    """What to do; empty where it works."""
 
 
 class System(Configured, ABC):
@@ -56,18 +55,18 @@ class System(Configured, ABC):
         self.scratch = scratch
         self.owner = checked_owner(owner)
         self.as_it_stands = False
-        """Whether it reads the user's own tables in the database that the URL names, and writes
-        nothing there: then it opens the database so that a write is refused, by the engine. Set
-        before `start`, which raises `EngineError` where that is not read back."""
+        """Whether it only reads the user's own tables, in the database that the URL names. Then
+        `start` opens it so that the engine itself refuses a write, and raises `EngineError` where
+        that is not read back."""
         self.timezone = UTC
         """The zone in which it reads and writes times: that of its sessions and, where it has none,
         of its process."""
         self.users_text = False
-        """Whether the statements are the user's own. In a database of theirs, where functions of
-        theirs may be, a query among them is executed so that it cannot write."""
-        self.heir = False
-        """Whether earlier workers may have left data of the run: then `remove` may not report
-        success without reaching the database."""
+        """Whether the statements are the user's own. A query among them must not write, not even by
+        a function in the user's database."""
+        self.has_predecessor = False
+        """Whether an earlier worker may have left data of the run: then `remove` must not succeed
+        without reaching the database."""
 
     @property
     @final
@@ -78,9 +77,9 @@ class System(Configured, ABC):
 
     @final
     def switch(self, variant: "Variant") -> None:
-        """Make the system that variant, on the data that it has: afterwards all is as after a fresh
-        start. It may stop, and forget what it had in memory. Where it fails the system is stopped,
-        and can be switched to another variant. Raises `InputError` where the data do not serve."""
+        """Become another variant on the loaded data, as after a fresh start with it. It may stop,
+        and lose its cache. After an error the system is stopped, and can be switched to yet another
+        variant. Raises `InputError` where the variant needs other data."""
         self.check(variant)
         if not self.same_data(self.variant, variant):
             raise InputError(
@@ -91,15 +90,15 @@ class System(Configured, ABC):
         self._switch(before)
 
     def _switch(self, before: "Variant") -> None:
-        """Take the values of `variant`, which `switch` has set, after those of `before`. An engine
-        overrides it where less than a restart is enough."""
+        """Change from the values of `before` to those of `variant`, which `switch` has set. An
+        engine overrides it where less than a restart is enough."""
         del before
         self.stop()
         self.start()
 
     @final
     def tactic(self, name: str) -> str:
-        """The value of a tactic that is requested of this engine, or its default."""
+        """The variant's value of a tactic."""
         return self.tactic_of(self.variant, name)
 
     @classmethod
@@ -120,9 +119,9 @@ class System(Configured, ABC):
     @abstractmethod
     def terms(self) -> Mapping[str, str]:
         """The terms of the comparison, read back from the engine: keys `version`, `isolation`,
-        `durability`, `cache` (bytes), `parallelism`; every other tactic under its own name and in
-        its own words, so that asked and set can be compared; and the engine's own settings as
-        `setting.NAME`. For a server that cannot report one, `unknown`."""
+        `durability`, `cache` (bytes), `parallelism`; every other tactic by its name and in its
+        words, so that the wanted and the present value can be compared; and the engine's own
+        settings as `setting.NAME`. `unknown` where a server cannot report one."""
 
     @abstractmethod
     def size_bytes(self) -> int:

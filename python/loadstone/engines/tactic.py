@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
 class Level(StrEnum):
-    """The least that another value takes on a system that has data."""
+    """What it takes to change a value on a system that has data."""
 
     LOAD = "load"
     """The relations must be loaded anew: they look otherwise."""
@@ -75,18 +75,17 @@ class Tactic:
     excludes: str = ""
     source: str = ""
     least: int = 1
-    """Of a number, the engine's own minimum."""
+    """The engine's own minimum of a number."""
     most: int | None = None
-    """Of a number, the engine's own maximum, where it has one."""
+    """The engine's own maximum of a number, where it has one."""
     studied: str = ""
-    """The value to which a study switches it where nobody says what to vary; empty: such a study
-    leaves it alone."""
+    """The value to which a study switches it unless told what to vary; empty: none."""
     group: str = ""
     """The mechanisms that it belongs to, one of `GROUPS`: flipped together where a study has many
     switches."""
     counters: tuple[str, ...] = ()
-    """The fields of a sample that count its work (`record.model.Sample`): where all are 0 it has
-    nothing to change. Empty: no counter shows."""
+    """The fields of a sample (`record.model.Sample`) that count its work: where all are 0, it had
+    nothing to do. Empty: no counter shows it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,7 +154,7 @@ def declared(path: Path) -> dict[str, Tactic]:
 
 
 def beside(code: str) -> dict[str, Tactic]:
-    """Those of the engine that `code`, a module's `__file__`, is part of."""
+    """The tactics beside a module, whose `__file__` is `code`."""
     return declared(Path(code).with_name(FILE))
 
 
@@ -184,13 +183,13 @@ def threads() -> int:
 
 
 def memory_bytes() -> int:
-    """The memory that this machine has, or that our group of processes may take."""
+    """The memory of this machine, or the limit of our control group."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for path in _CGROUPS:
         try:
-            reported = path.read_text(encoding="ascii").strip()
+            limit = path.read_text(encoding="ascii").strip()
         except OSError:
             continue
-        if reported.isdecimal():
-            found.append(int(reported))
+        if limit.isdecimal():
+            found.append(int(limit))
     return min(found)

@@ -173,13 +173,13 @@ class LoopResult(Reply, frozen=True):
 
 
 class Open(Request[Opened], frozen=True):
-    """Load exactly this variant's engine and start it in the folder `scratch`; `heir`: a worker
-    before this one may have left something."""
+    """Load exactly this variant's engine and start it in the folder `scratch`; `has_predecessor`:
+    an earlier worker may have left something."""
 
     variant: Variant
     scratch: str
     owner: str
-    heir: bool = False
+    has_predecessor: bool = False
     as_it_stands: bool = False
     """The user's own tables are read, and nothing is written there."""
     users_text: bool = False

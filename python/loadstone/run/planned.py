@@ -72,7 +72,7 @@ class Planned:
         """About how long it takes, or these of its cells, without the loops that are `recorded`."""
         engines = {name: engine for name, (_, engine) in self.variants.items()}
         paces = {
-            name: _pace(engine.capabilities.estimate, engine.asked(variant))
+            name: _pace(engine.capabilities.estimate, engine.values_of(variant))
             for name, (variant, engine) in self.variants.items()
         }
         loops = loops_left(self.plan, self.benchmark, recorded)

@@ -93,7 +93,7 @@ class VariantWorker:
         """The result of `close`, for `kill` after an interruption."""
         self._switched = False
         """Whether the engine is what `variant` says."""
-        self._heir = claim.resumed
+        self._has_predecessor = claim.resumed
 
     def open(self) -> None:
         """Start a worker and its engine, as the first of its variants: an engine may have named its
@@ -109,10 +109,16 @@ class VariantWorker:
         held = self._held
         spare, self._spare = self._spare, None
         self._worker = spare or self._new(held)
-        heir, self._heir = self._heir, True
+        has_predecessor, self._has_predecessor = self._has_predecessor, True
         stands, users_text = self._as_it_stands, self._plan.workload is not None
         request = messages.Open(
-            self._plain, str(self._scratch), owner, heir, stands, users_text, self._timezone
+            self._plain,
+            str(self._scratch),
+            owner,
+            has_predecessor,
+            stands,
+            users_text,
+            self._timezone,
         )
         try:
             with naming(self.variant):
@@ -175,7 +181,7 @@ class VariantWorker:
     @property
     def _has_ours(self) -> bool:
         """Whether tables of ours may be in a user's database."""
-        return self.variant.url is not None and self._heir and not self._as_it_stands
+        return self.variant.url is not None and self._has_predecessor and not self._as_it_stands
 
     @property
     def _plain(self) -> Variant:
@@ -227,7 +233,7 @@ class VariantWorker:
     def terms(self, name: str) -> list[Term]:
         """Every tactic of a variant as asked, and as the engine read it back: when it was last
         loaded or made that variant or, if it was neither, when it was opened."""
-        asked = self.engine.asked(self._variants[name])
+        asked = self.engine.values_of(self._variants[name])
         read = {**self._versions, **self._terms.get(name, {})}
         if release_of(name):
             # A release without some mechanism gets no value of it unless it is named.

@@ -88,7 +88,7 @@ class Requests(ABC):
         self._volume = Volume(Path(request.scratch)) if request.variant.url is None else None
         self._place(request.variant)
         self._system = kind(request.variant, Path(request.scratch), request.owner)
-        self._system.heir = request.heir
+        self._system.has_predecessor = request.has_predecessor
         self._system.as_it_stands = request.as_it_stands
         self._system.users_text = request.users_text
         self._system.timezone = request.timezone

@@ -72,7 +72,7 @@ class LodeClient(RustClient):
     def check(cls, variant: "Variant") -> None:
         """Also that the values go together, in lode and at its server."""
         super().check(variant)
-        asked = cls.asked(variant)
+        asked = cls.values_of(variant)
         check_together(asked)
         if asked["place"] != "server":
             return

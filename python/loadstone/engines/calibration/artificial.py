@@ -23,7 +23,7 @@ NO_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
 
 
 def capabilities(code: str) -> Capabilities:
-    """Those of an engine with tactics, which a file beside its `code` declares."""
+    """The capabilities of an engine with tactics, declared in a file beside its `code`."""
     tactics = declared(Path(code).with_suffix(".toml"))
     return Capabilities(structures=IMAGINED, tactics=tactics, answers=False, role=Role.CONTROL)
 

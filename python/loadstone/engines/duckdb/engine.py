@@ -177,13 +177,13 @@ class DuckdbEngine(DbapiEngine):
         return {
             "threads": str(int(self.tactic("parallelism"))),
             "memory_limit": f"{int(self.tactic('cache'))}B",
-            "disabled_optimizers": optimizers.disabled(self.asked(self.variant)),
+            "disabled_optimizers": optimizers.disabled(self.values_of(self.variant)),
             "preserve_insertion_order": str(ordered).lower(),
         }
 
     def _switch(self, before: "Variant") -> None:
         """In the open database where all that differs are settings of a session."""
-        was, now = self.asked(before), self.asked(self.variant)
+        was, now = self.values_of(before), self.values_of(self.variant)
         differing = [name for name in {**was, **now} if now.get(name) != was.get(name)]
         levels = {self.level_of(name) for name in differing}
         if self._connection is None or self._locks or levels - {Level.SESSION}:
@@ -198,9 +198,9 @@ class DuckdbEngine(DbapiEngine):
         """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""
         own = own_settings.read_back(self.connection, settings_of(self.variant))
         return {
-            **read_back(self.fetch, index_asked=self.tactic("index")),
+            **read_back(self.fetch, wanted_index=self.tactic("index")),
             **({TABLES: READ_ONLY} if self.as_it_stands else {}),
-            **{SETTING + name: reported for name, reported in own.items()},
+            **{SETTING + name: value for name, value in own.items()},
         }
 
     def column_type(self, attribute: Attribute) -> str:
@@ -265,11 +265,11 @@ class DuckdbEngine(DbapiEngine):
         """Execute and read the one-row count that a changing statement answers with."""
         try:
             done = self.connection.execute(statement)
-            reported, rows = done.description or (), done.fetchall()
+            columns, rows = done.description or (), done.fetchall()
         except duckdb.Error:
             with self.errors():
                 raise
-        counted = [column[0] for column in reported] == ["Count"] and len(rows) == 1
+        counted = [column[0] for column in columns] == ["Count"] and len(rows) == 1
         return int(rows[0][0]) if counted else -1
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
@@ -326,15 +326,14 @@ class DuckdbEngine(DbapiEngine):
     def own_times(self, statement: str) -> Mapping[str, int]:
         """EXPLAIN (ANALYZE, FORMAT JSON): `planner` and `physical_planner` with what the optimizer
         takes in the first, and the elapsed time of the operators, added up over the threads, which
-        DuckDB calls `cpu_time`. The rows go nowhere, nothing commits, and these are not all of a
-        statement. Of an INSERT of values it has no profile, and other
-        releases have another one."""
+        DuckDB calls `cpu_time`. No rows are transferred and nothing commits, so these are not all
+        of a statement's time. An INSERT of values has no profile, and other releases another."""
         rows = self.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
-        reported = json.loads(str(rows[0][-1]))
-        if not {"planner", "physical_planner", "query"} <= reported.keys():
+        profile = json.loads(str(rows[0][-1]))
+        if not {"planner", "physical_planner", "query"} <= profile.keys():
             return {}
-        planning_s = reported["planner"]["total_time"] + reported["physical_planner"]["total_time"]
-        seconds = {"planning": planning_s, "operators": reported["query"]["cpu_time"]}
+        planning_s = profile["planner"]["total_time"] + profile["physical_planner"]["total_time"]
+        seconds = {"planning": planning_s, "operators": profile["query"]["cpu_time"]}
         return {name: round(each_s * 1e9) for name, each_s in seconds.items()}
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
@@ -361,7 +360,7 @@ class DuckdbEngine(DbapiEngine):
         return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
 
     def header_bytes(self) -> int:
-        """Of its storage format, with blocks of the default size."""
+        """The headers of its storage format, with blocks of the default size."""
         return HEADER_BYTES
 
     def connect_again(self) -> duckdb.DuckDBPyConnection:

@@ -1,5 +1,5 @@
-"""Rows that a query makes when a user's workload is planned: tables, on whatever engine, and values
-of parameters."""
+"""Rows that a query generates when a user's workload is planned: tables, whatever the engine, and
+values of parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ def rows_of(
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         return reader(batch_rows)
     except duckdb.Error as error:
-        reported = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0]
         raise InputError(
-            f"{where} cannot be made: {reported}", hint="its text is in DuckDB's dialect"
+            f"{where} cannot be made: {reason}", hint="its text is in DuckDB's dialect"
         ) from error

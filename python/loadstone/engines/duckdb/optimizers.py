@@ -13,11 +13,11 @@ _VALUES = (("on", "It works on each plan."), ("off", "It is left out."))
 
 def tactics() -> dict[str, Tactic]:
     """One for each, in the order in which DuckDB lists them."""
-    reported = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    studied = frozenset(reported.pop("studied"))
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    studied = frozenset(table.pop("studied"))
     return {
         f"{PREFIX}{name}": _tactic(name, " ".join(does.split()), studied=name in studied)
-        for name, does in reported.items()
+        for name, does in table.items()
     }
 
 

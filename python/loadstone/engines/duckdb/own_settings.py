@@ -52,7 +52,7 @@ def of_start(settings: Mapping[str, str]) -> dict[str, str | bool | int | float 
 
 
 def set_local(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> None:
-    """Those of a connection. Names are known ones; a value is quoted."""
+    """Set the settings of a connection. Names are known ones; a value is quoted."""
     for name, value in settings.items():
         if _is_local(name):
             quoted = value.replace("'", "''")
@@ -73,7 +73,7 @@ def _is_local(name: str) -> bool:
 
 
 def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dict[str, str]:
-    """Each as DuckDB shows it."""
+    """Each setting as DuckDB shows it."""
     rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()
     found = {str(name): str(value) for name, value in rows}
     return {

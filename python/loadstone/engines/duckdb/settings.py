@@ -9,7 +9,7 @@ from loadstone.engines.tactic import beside
 from loadstone.errors import UnsupportedError
 
 TACTICS = beside(__file__) | optimizers.tactics()
-"""Of the engine when statements drive it."""
+"""The tactics of statements; a client's program has others."""
 HEADER_BYTES = 3 * 4096 + 262_144
 """One main and two database headers, and the block that the catalog begins in: metadata has blocks
 of its own. See https://duckdb.org/docs/stable/internals/storage."""
@@ -26,7 +26,7 @@ _SETTINGS = (
     "index_scan_percentage",
 )  # fmt: skip
 Fetch = Callable[[str], list[tuple[Any, ...]]]
-"""Every row of a query."""
+"""Gives every row of a query."""
 
 
 def synced(durability: str, known: Collection[str]) -> dict[str, str]:
@@ -59,7 +59,7 @@ def size_bytes(text: str) -> int:
     return round(float(number) * _UNITS_BYTES[unit])
 
 
-def read_back(fetch: Fetch, *, index_asked: str) -> dict[str, str]:
+def read_back(fetch: Fetch, *, wanted_index: str) -> dict[str, str]:
     """All but the settings that a variant names itself. Isolation is fixed."""
     wanted = (*_SETTINGS, "max_memory", "disabled_optimizers")
     names = ", ".join(f"'{name}'" for name in wanted)
@@ -74,12 +74,12 @@ def read_back(fetch: Fetch, *, index_asked: str) -> dict[str, str]:
             settings.get("memory_limit") or settings["max_memory"],
             settings["threads"],
         ),
-        **_own_words(fetch, settings, index_asked),
+        **_own_words(fetch, settings, wanted_index),
         **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
     }
 
 
-def _own_words(fetch: Fetch, settings: Mapping[str, str], index_asked: str) -> dict[str, str]:
+def _own_words(fetch: Fetch, settings: Mapping[str, str], wanted_index: str) -> dict[str, str]:
     """The tactics that are settings of DuckDB's own, and whether there is an index."""
     ordered = settings["preserve_insertion_order"] == "true"
     indexed = fetch("SELECT count(*) FROM duckdb_indexes()")[0][0] > 0
@@ -88,6 +88,6 @@ def _own_words(fetch: Fetch, settings: Mapping[str, str], index_asked: str) -> d
     return {
         "compression": settings["force_compression"].lower(),
         "preserve_insertion_order": "on" if ordered else "off",
-        **(index if indexed or index_asked == "none" else {}),
+        **(index if indexed or wanted_index == "none" else {}),
         **optimizers.read_back(settings["disabled_optimizers"], TACTICS, known),
     }

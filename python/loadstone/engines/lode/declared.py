@@ -38,11 +38,11 @@ def described(
     }
 
 
-def check_together(asked: Mapping[str, str]) -> None:
+def check_together(values: Mapping[str, str]) -> None:
     """Raise `InputError` for values that lode refuses together, in its own words. Names that its
     database does not have, as `place`, are left out."""
     known = {name for name, _ in lode.tactics_of("")}
-    text = "&".join(f"{name}={value}" for name, value in asked.items() if name in known)
+    text = "&".join(f"{name}={value}" for name, value in values.items() if name in known)
     try:
         lode.tactics_of(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""lode, our own engine, asked in QUEL, at the place that its tactic says, over one database."""
+"""lode, our own engine: one database, which executes QUEL in the place that a tactic chooses."""
 
 import os
 import re
@@ -49,7 +49,7 @@ HEADER_BYTES = 8_192 + 4_096 + 98_304
 and of the log, and the part of the log in which a crash could have left a record."""
 
 STATE_BYTES = 8_192
-"""Of a copy: the state of both, which says whether they are alike."""
+"""The bytes of a copy's state, which says whether both copies are alike."""
 
 
 def _pace(values: Mapping[str, str]) -> float:
@@ -86,31 +86,31 @@ class LodeEngine(Engine):
     _connection: lode.Connection | None = None
     """To another thread; of one more session of a server its own."""
     _constant: lode.Statement | None = None
-    """The constant's statement, once it was requested."""
+    """The prepared statement of the constant, once it was used."""
     _is_session = False
     """Whether the database is another engine's, which closes it."""
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
-        """Of the package, which lode is a part of."""
+        """The version of the package that lode belongs to."""
         return {"lode": _core.__version__}
 
     @classmethod
-    def asked(cls, variant: "Variant") -> Mapping[str, str]:
-        """Between the defaults and what the variant names stand its profile's values."""
+    def values_of(cls, variant: "Variant") -> Mapping[str, str]:
+        """A profile replaces defaults, and the variant's own values replace the profile's."""
         name = cls.tactic_of(variant, "profile")
         (settings,) = [row["settings"] for row in lode.profiles() if row["name"] == name] or [()]
         of_profile = {tactic: value for tactic, value, _ in settings}
-        return {**super().asked(variant), **of_profile, **dict(variant.tactics)}
+        return {**super().values_of(variant), **of_profile, **dict(variant.tactics)}
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Also that the values go together; and that nobody requests copies of which a server
-        shows nothing."""
+        """Also that the values go together, and that no server has a mirror, whose reads it would
+        not report."""
         super().check(variant)
-        asked = cls.asked(variant)
-        check_together({name: asked[name] for name in asked if name not in ELSEWHERE})
-        if (asked["place"], asked["mirror"] != "off") == ("server", True):
+        values = cls.values_of(variant)
+        check_together({name: values[name] for name in values if name not in ELSEWHERE})
+        if values["place"] == "server" and values["mirror"] != "off":
             raise InputError(
                 "lode: with place=server the reads of a mirror's copies are not counted",
                 hint="leave out place=server, or mirror",
@@ -126,17 +126,17 @@ class LodeEngine(Engine):
         self.check(self.variant)
         if self._database is None:
             known = lode.tactics_of("")
-            asked = self.asked(self.variant)
-            tactics = {name: asked[name] for name, _ in known if name not in ELSEWHERE}
-            if asked["place"] == "server":
+            values = self.values_of(self.variant)
+            tactics = {name: values[name] for name, _ in known if name not in ELSEWHERE}
+            if values["place"] == "server":
                 self._database = ServedDatabase(self.path, tactics)
                 return
             self._place_second_copy()
             self._database = database = lode.Database(self.path, "any", **tactics)
             if database.mirror is not None:
-                # Of a database that was made without one, or has lost a copy.
+                # The database may have been made without one, or have lost a copy.
                 database.remirror()
-            if asked["place"] == "thread":
+            if values["place"] == "thread":
                 self._connection = database.beside()
 
     def _place_second_copy(self) -> None:
@@ -153,15 +153,15 @@ class LodeEngine(Engine):
         return database.close() or ()
 
     def terms(self) -> Mapping[str, str]:
-        """As the open database has them."""
-        reported = dict(self._open().tactics)
-        settings = {f"setting.{name}": reported.pop(name) for name in ELSEWHERE if name in reported}
+        """Read from the open database."""
+        tactics = dict(self._open().tactics)
+        settings = {f"setting.{name}": tactics.pop(name) for name in ELSEWHERE if name in tactics}
         return {
             "version": _core.__version__,
             "isolation": "serializable",
             "checkpoints": "while one is written, no writer may begin",
             "place": self._place(),
-            **reported,
+            **tactics,
             **settings,
         }
 
@@ -189,12 +189,12 @@ class LodeEngine(Engine):
 
     def run(self, statement: str) -> int:
         """Execute a text in one transaction."""
-        changed = self._asked().execute(statement)
+        changed = self._executor().execute(statement)
         return -1 if changed is None else changed
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple."""
-        return self._asked().query(statement).fetch()
+        return self._executor().query(statement).fetch()
 
     def interrupt(self) -> None:
         """End the statements that are running."""
@@ -204,7 +204,7 @@ class LodeEngine(Engine):
         """As an Arrow table."""
         import pyarrow as pa  # slow to import, and a timed statement needs it not
 
-        return pa.RecordBatchReader.from_stream(self._asked().query(statement)).read_all()
+        return pa.RecordBatchReader.from_stream(self._executor().query(statement)).read_all()
 
     def contents(self, table: str) -> "pa.Table":
         """All rows of a relation."""
@@ -212,13 +212,13 @@ class LodeEngine(Engine):
 
     def ask_nothing(self) -> None:
         """A text without a statement."""
-        self._asked().execute("")
+        self._executor().execute("")
 
     def ask_constant(self) -> None:
         """By a text that is read once, and planned each time; elsewhere by the text."""
         database = self._open()
         if self._connection is not None or isinstance(database, ServedDatabase):
-            self._asked().query(CONSTANT).fetch()
+            self._executor().query(CONSTANT).fetch()
             return
         if self._constant is None:
             self._constant = database.prepare(CONSTANT)
@@ -245,7 +245,7 @@ class LodeEngine(Engine):
         return sorted(set(self._open().access_paths(statement)))
 
     def work(self) -> Work:
-        """As the query engine, the log and the mirror count it."""
+        """Counted by the query engine, the log and the mirror."""
         counted = self._open().counters()["query"]
         mirror = self._open().mirror or {}
         reads = {f"{copy}_copy_reads": mirror[copy]["reads"] if mirror else 0
@@ -253,8 +253,7 @@ class LodeEngine(Engine):
         return Work(**{one.name: {**counted, **reads}[one.name] for one in fields(Work)})
 
     def phases(self) -> Mapping[str, int]:
-        """As the query engine counts it; what it leaves out is the call, and the rows of the
-        client's language."""
+        """Counted by the query engine, without the call and the conversion of rows to Python."""
         return self._open().counters()["phases_ns"]
 
     def size_bytes(self) -> int:
@@ -322,7 +321,7 @@ class LodeEngine(Engine):
             raise EngineError("lode is not started", hint="call start() first")
         return self._database
 
-    def _asked(self) -> lode.Database | lode.Connection:
+    def _executor(self) -> lode.Database | lode.Connection:
         """The database that executes statements: this process's own, or a server's."""
         database = self._open()
         if self._connection is not None:
@@ -331,10 +330,10 @@ class LodeEngine(Engine):
 
     def _place(self) -> str:
         """The place where statements are executed, by the process and the thread that do."""
-        asked = self._asked()
-        if isinstance(asked, lode.Database):
+        executor = self._executor()
+        if isinstance(executor, lode.Database):
             return "embedded"
-        pid, _, tid = asked.place().split("/")
+        pid, _, tid = executor.place().split("/")
         if int(pid) != os.getpid():
             return "server"
         return "embedded" if int(tid) == threading.get_native_id() else "thread"

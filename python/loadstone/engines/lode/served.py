@@ -17,7 +17,7 @@ class ServedDatabase:
     """One private server of statements, and a connection to it."""
 
     mirror: None = None
-    """Of one with a mirror the copies' reads are not reported, so there is none."""
+    """None: a server does not report the reads of a mirror's copies, so it has no mirror."""
 
     def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
         self._path = path
@@ -33,12 +33,12 @@ class ServedDatabase:
 
     @property
     def address(self) -> str:
-        """Of its socket, for this process."""
+        """The address of its socket, for this process."""
         return self._server.address
 
     @property
     def tactics(self) -> Mapping[str, str]:
-        """Those in force in the server."""
+        """The tactics in force in the server."""
         lines = self.connection.request("tactics").splitlines()
         return {name: value for name, _, value in (line.partition(" ") for line in lines)}
 

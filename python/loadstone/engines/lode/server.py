@@ -18,7 +18,7 @@ from loadstone.errors import EngineError
 
 _STEPS = ((signal.SIGTERM, STOP_S_MAX),)
 _CREDENTIALS = struct.Struct("3i")
-"""Of `SO_PEERCRED`: the process, its user, its group."""
+"""What `SO_PEERCRED` gives: the process, its user, its group."""
 
 
 class PageServer:

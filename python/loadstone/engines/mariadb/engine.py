@@ -81,7 +81,7 @@ class MariadbEngine(MariadbSystem, Engine):
         if self._session is not None and self._session.answers():
             return
         self._disconnect()
-        tactics = self.asked(self.variant)
+        tactics = self.values_of(self.variant)
         if self._server is not None and not self._server.alive:
             options = switches.of_start(tactics) | own_settings.of_start(settings_of(self.variant))
             self._server.timezone = self.timezone
@@ -91,7 +91,7 @@ class MariadbEngine(MariadbSystem, Engine):
     def _connected(self, *, first: bool) -> Session:
         """A session with its tactics; `first`: the one that makes our database on a user's server,
         and holds it."""
-        tactics = self.asked(self.variant)
+        tactics = self.values_of(self.variant)
         keeps = tactics["statement"] == "prepared"
         if self._server is not None:
             session = started(self._server, keeps=keeps)
@@ -128,7 +128,7 @@ class MariadbEngine(MariadbSystem, Engine):
     def _switch(self, before: "Variant") -> None:
         """In a new session where the server was started with nothing that differs."""
         names = [*switches.TACTICS, *settings_of(before), *settings_of(self.variant)]
-        asked, earlier = self.asked(self.variant), self.asked(before)
+        asked, earlier = self.values_of(self.variant), self.values_of(before)
         of_server = (name for name in names if name not in switches.OF_SESSION)
         alike = all(asked.get(name) == earlier.get(name) for name in of_server)
         if alike and settings_of(before) == settings_of(self.variant):
@@ -163,7 +163,7 @@ class MariadbEngine(MariadbSystem, Engine):
             with self._errors(f"cannot connect to {self._address.place}"):
                 session = Session(self._address)
         except LoadstoneError:
-            if self._entered or self.heir:
+            if self._entered or self.has_predecessor:
                 raise
             # Never reached: it holds nothing of this run's, and `start` reported the error.
             return

@@ -63,10 +63,12 @@ class MariadbSystem(System):
         return {"mariadb": found, "pymysql": pymysql.VERSION_STRING}
 
     @classmethod
-    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+    def values_of(cls, variant: "Variant") -> Mapping[str, str]:
         """Of a user's server, what its sessions have, and what all engines report."""
         theirs = () if variant.url is None else switches.OF_OUR_SERVER
-        return {name: each for name, each in super().asked(variant).items() if name not in theirs}
+        return {
+            name: each for name, each in super().values_of(variant).items() if name not in theirs
+        }
 
     @classmethod
     def probe(cls, scratch: Path) -> Probe:

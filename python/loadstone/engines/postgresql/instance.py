@@ -144,8 +144,8 @@ class Instance:
         if connection is not None:
             connection.close()
 
-    def remove(self, *, heir: bool) -> None:
-        """Delete the private server, or drop our schema from the user's; `heir` as of `System`."""
+    def remove(self, *, has_predecessor: bool) -> None:
+        """Delete the private server, or drop our schema from the user's."""
         if self.server is not None:
             self.disconnect()
             self._replace_server().remove()
@@ -158,7 +158,7 @@ class Instance:
             try:
                 self._connection = self._where().connect()
             except LoadstoneError:
-                if self._entered or heir:
+                if self._entered or has_predecessor:
                     raise
                 # Never reached: it holds nothing of this run's, and `start` reported the error.
                 return

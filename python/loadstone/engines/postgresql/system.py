@@ -87,10 +87,10 @@ class PostgresqlSystem(System):
         return found
 
     @classmethod
-    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+    def values_of(cls, variant: "Variant") -> Mapping[str, str]:
         """Of a user's server, only what a session of ours is to have, and what is named."""
         named = dict(variant.tactics)
-        asked = following({**super().asked(variant)}, named)
+        asked = following({**super().values_of(variant)}, named)
         if variant.url is None:
             return asked
         theirs = {*LEFT_ALONE, *OF_OUR_SERVER} - {"cache", *named}
@@ -110,7 +110,7 @@ class PostgresqlSystem(System):
 
     def tactics_of_instance(self) -> Mapping[str, str]:
         """The values that the server and a session are to have; none of what stays as it is."""
-        asked = self.asked(self.variant)
+        asked = self.values_of(self.variant)
         defaults = {name: tactic.default for name, tactic in TACTICS.items()}
         own = {name: asked.get(name, defaults[name]) for name in self.of_instance}
         left = () if self.variant.url is None else set(LEFT_ALONE) - {*asked}
@@ -135,7 +135,7 @@ class PostgresqlSystem(System):
 
     def remove(self) -> None:
         """Delete the private server, or drop our schema from the user's."""
-        self.instance.remove(heir=self.heir)
+        self.instance.remove(has_predecessor=self.has_predecessor)
 
     @classmethod
     def probe(cls, scratch: Path) -> Probe:

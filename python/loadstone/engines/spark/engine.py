@@ -97,7 +97,7 @@ class SparkEngine(Engine):
         super().check(variant)
         for name in settings_of(variant):
             own_settings.check(name)
-        asked = cls.asked(variant)
+        asked = cls.values_of(variant)
         if (asked["join"], asked["adaptive"]) == ("hash", "off"):
             raise InputError(
                 "spark: join=hash is chosen by adaptive execution, and adaptive=off has none",
@@ -116,9 +116,9 @@ class SparkEngine(Engine):
             )
 
     @classmethod
-    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+    def values_of(cls, variant: "Variant") -> Mapping[str, str]:
         """Of a user's driver, nothing that belongs to its start."""
-        asked = super().asked(variant)
+        asked = super().values_of(variant)
         if variant.url is None or address_in(variant.url).scheme != CONNECT:
             return asked
         return {name: value for name, value in asked.items() if name not in settings.OF_START}
@@ -160,7 +160,7 @@ class SparkEngine(Engine):
         self._folders.make()
         own = settings_of(self.variant)
         self._instance.timezone = self.timezone
-        if not self._instance.start(self.asked(self.variant), own, self._folders.warehouse):
+        if not self._instance.start(self.values_of(self.variant), own, self._folders.warehouse):
             return
         try:
             if self._instance.is_connect:
@@ -184,7 +184,7 @@ class SparkEngine(Engine):
 
     def _switch(self, before: "Variant") -> None:
         """In the session where nothing else differs."""
-        was, now = self.asked(before), self.asked(self.variant)
+        was, now = self.values_of(before), self.values_of(self.variant)
         differing = [name for name in {**was, **now} if now.get(name) != was.get(name)]
         of_session = all(self.level_of(name) is Level.SESSION for name in differing)
         if not self._instance.is_started or not of_session:
@@ -231,7 +231,7 @@ class SparkEngine(Engine):
         self._check_design(table)
         if self._instance.without_core:
             return None
-        cores = int(self.asked(self.variant).get("parallelism", "1"))
+        cores = int(self.values_of(self.variant).get("parallelism", "1"))
         each = min(_PART_ROWS, -(-source.rows // cores))
         parts = -(-source.rows // each) if source.rows >= _SPLIT_ROWS else 1
         made = self._folders.begin(table.name)
@@ -366,7 +366,9 @@ class SparkEngine(Engine):
         session = self._open().another()
         other._instance._session = session  # noqa: SLF001
         try:
-            self._instance.set_session(self.asked(self.variant), settings_of(self.variant), session)
+            self._instance.set_session(
+                self.values_of(self.variant), settings_of(self.variant), session
+            )
             if self._instance.is_connect:
                 users_database.enter(session, self._space, str(self._folders.warehouse))
             yield other
@@ -393,7 +395,7 @@ class SparkEngine(Engine):
         """As far as there can be one: where we started, or an earlier worker may have."""
         if self._instance.is_started:
             users_database.drop(self._open(), self._space)
-        elif self.heir or self._entered:
+        elif self.has_predecessor or self._entered:
             with connected(address) as session:
                 users_database.drop(session, self._space)
 

@@ -81,11 +81,11 @@ class SqliteEngine(SqliteFamily):
                 )
 
     @classmethod
-    def asked(cls, variant: "Variant") -> Mapping[str, str]:
-        """Nothing of what a user's file keeps."""
-        asked = super().asked(variant)
+    def values_of(cls, variant: "Variant") -> Mapping[str, str]:
+        """Without the tactics that a user's file keeps."""
         kept = () if variant.url is None else switches.OF_FILES
-        return {name: value for name, value in asked.items() if name not in kept}
+        values = super().values_of(variant)
+        return {name: value for name, value in values.items() if name not in kept}
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -124,7 +124,7 @@ class SqliteEngine(SqliteFamily):
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
         db = self.connection
         with self.errors():
-            reported = {name: str(db.pragma(name)) for name in PRAGMAS}
+            values = {name: str(db.pragma(name)) for name in PRAGMAS}
             options = apsw.compile_options
             filled = db.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'")
             analysed = int(str(next(filled)[0]))
@@ -132,21 +132,21 @@ class SqliteEngine(SqliteFamily):
                 "version": driver.sqlite_version(),
                 "timezone": zone_of(self.timezone, self.fetch),
                 **({TABLES: READ_ONLY} if self.as_it_stands else {}),
-                **in_terms(reported),
-                **self._reported(db),
+                **in_terms(values),
+                **self._tactics_read(db),
                 **{
-                    SETTING + name: reported
-                    for name, reported in pragmas.read_back(db, settings_of(self.variant)).items()
+                    SETTING + name: value
+                    for name, value in pragmas.read_back(db, settings_of(self.variant)).items()
                 },
                 "setting.statistics": statistics(analysed, stat4="ENABLE_STAT4" in options),
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
             }
 
-    def _reported(self, db: apsw.Connection) -> dict[str, str]:
-        reported = switches.read_back(db, self.tables())
-        if "index" not in reported and self.tactic("index") == "none":
-            reported["index"] = "none"
-        return reported
+    def _tactics_read(self, db: apsw.Connection) -> dict[str, str]:
+        found = switches.read_back(db, self.tables())
+        if "index" not in found and self.tactic("index") == "none":
+            found["index"] = "none"
+        return found
 
     def tables(self) -> Sequence[str]:
         """All tables of a file of ours; of the user's, all of our space."""
@@ -266,7 +266,7 @@ class SqliteEngine(SqliteFamily):
             raise UnsupportedError("users in Rust would pass the guard of a file of yours")
         if settings_of(self.variant):
             raise UnsupportedError("settings by name are set for sessions of Python alone")
-        begin = switches.reported(self.connection)
+        begin = switches.statements_for(self.connection)
         self.stop()
         try:
             yield StatementUsers.sqlite(str(self.path), begin, driver.sqlite_version())
@@ -281,7 +281,7 @@ class SqliteEngine(SqliteFamily):
         try:
             connection = user_file.connect(self.path)
         except LoadstoneError:
-            if self._entered or self.heir:
+            if self._entered or self.has_predecessor:
                 raise
             # Never entered: it holds nothing of this run's, and `start` reported the error.
             return

@@ -74,8 +74,8 @@ def is_held(path: Path, name: str) -> bool:
     """
     descriptor = _opened(path, os.O_RDONLY)
     try:
-        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, _place(name), 1, 0)
-        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, asked)
+        lock = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, _place(name), 1, 0)
+        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, lock)
         return bool(_FLOCK.unpack(found)[0] != fcntl.F_UNLCK)
     finally:
         os.close(descriptor)
@@ -102,9 +102,9 @@ def _opened(path: Path, flags: int) -> int:
 
 
 def _locked(descriptor: int, kind: int, name: str) -> bool:
-    asked = _FLOCK.pack(kind, os.SEEK_SET, _place(name), 1, 0)
+    lock = _FLOCK.pack(kind, os.SEEK_SET, _place(name), 1, 0)
     try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, asked)
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
     except (BlockingIOError, PermissionError):
         return False
     return True

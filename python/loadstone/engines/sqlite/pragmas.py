@@ -1,7 +1,7 @@
 """SQLite's pragmas that are settings: `sqlite?set.cache_spill=off`.
 
 SQLite says nothing of a pragma that it does not know, and keeps its own value where it does not
-like another: so they are listed here, and what is read back must be what was requested.
+like another: so they are listed here, and what is read back must be what was wanted.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def check(name: str, *, ours: bool) -> None:
-    """Raise `InputError` for what is no setting, or is not ours to set in a user's file."""
+    """Raise `InputError` for an unknown pragma, or one that is not ours to set in a user's file."""
     if name not in OF_CONNECTION | OF_FILE:
         if name in _pragmas():
             raise SETTINGS.refusal(name, "a run depends on it, or it does not stay set")
@@ -87,20 +87,20 @@ def apply(db: apsw.Connection, settings: Mapping[str, str], *, new_file: bool) -
 
 
 def read_back(db: apsw.Connection, settings: Mapping[str, str]) -> dict[str, str]:
-    """Each as read back. Raises `EngineError` for one that SQLite keeps at another value."""
+    """Each setting as read back. Raises `EngineError` where SQLite has another value."""
     found = {}
-    for name, asked in settings.items():
+    for name, wanted in settings.items():
         query = _SHOWN_BY.get(name)
         reading = str(db.execute(query).fetchall()[0][0] if query else db.pragma(name))
         words = _WORDS.get(name, ())
-        number = str(words.index(asked.casefold())) if asked.casefold() in words else asked
-        truly = asked.casefold() in ("on", "true", "yes") and reading not in ("0", "None")
+        number = str(words.index(wanted.casefold())) if wanted.casefold() in words else wanted
+        truly = wanted.casefold() in ("on", "true", "yes") and reading not in ("0", "None")
         if not (same(number, reading) or truly):
             raise EngineError(
-                f"sqlite does not take {asked!r} for {name}: after that was set, it has {reading}",
+                f"sqlite does not take {wanted!r} for {name}: after that was set, it has {reading}",
                 hint=f"see https://sqlite.org/pragma.html#pragma_{name}, or leave out set.{name}",
             )
-        found[name] = reading if number == asked == reading else f"{asked}: {reading}"
+        found[name] = reading if number == wanted == reading else f"{wanted}: {reading}"
     return found
 
 

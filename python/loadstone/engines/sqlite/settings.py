@@ -6,7 +6,7 @@ from loadstone.engines.sqlite_family import SYNCHRONOUS, cache_bytes
 from loadstone.engines.tactic import beside
 
 TACTICS = beside(__file__)
-"""Of the engine when statements drive it."""
+"""The tactics of statements; a client's program has others."""
 PRAGMAS = (
     "synchronous", "journal_mode", "cache_size", "page_size", "read_uncommitted", "threads",
     "wal_autocheckpoint", "mmap_size", "temp_store", "locking_mode", "auto_vacuum",
@@ -16,11 +16,11 @@ PRAGMAS = (
 same list."""
 
 
-def in_terms(reported: Mapping[str, str]) -> dict[str, str]:
+def in_terms(values: Mapping[str, str]) -> dict[str, str]:
     """The pragmas as terms, in the words of all engines and each by its name."""
-    settings = {f"setting.{name}": reported[name] for name in PRAGMAS if name in reported}
-    word = SYNCHRONOUS.get(reported["synchronous"], reported["synchronous"])
-    return {**in_common_words(reported), **settings, "setting.synchronous": word}
+    settings = {f"setting.{name}": values[name] for name in PRAGMAS if name in values}
+    word = SYNCHRONOUS.get(values["synchronous"], values["synchronous"])
+    return {**in_common_words(values), **settings, "setting.synchronous": word}
 
 
 def statistics(tables: int, *, stat4: bool) -> str:
@@ -29,15 +29,15 @@ def statistics(tables: int, *, stat4: bool) -> str:
     return f"{tables} tables, {'STAT4 built in' if stat4 else 'no STAT4'}"
 
 
-def in_common_words(reported: Mapping[str, str]) -> dict[str, str]:
+def in_common_words(values: Mapping[str, str]) -> dict[str, str]:
     """Durability, isolation, cache and parallelism, from the pragmas as read back."""
-    uncommitted = reported["read_uncommitted"] != "0"
+    uncommitted = values["read_uncommitted"] != "0"
     return {
-        "durability": durability(reported["synchronous"], reported["journal_mode"]),
+        "durability": durability(values["synchronous"], values["journal_mode"]),
         "isolation": "read uncommitted" if uncommitted else "serializable",
-        "cache": str(cache_bytes(int(reported["cache_size"]), int(reported["page_size"]))),
+        "cache": str(cache_bytes(int(values["cache_size"]), int(values["page_size"]))),
         # A statement's own thread, and the helpers that its sorts may start.
-        "parallelism": str(1 + int(reported["threads"])),
+        "parallelism": str(1 + int(values["threads"])),
     }
 
 

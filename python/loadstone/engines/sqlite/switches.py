@@ -8,7 +8,7 @@ import apsw
 from loadstone.engines.capabilities import quoted
 
 OF_FILES = ("journal", "page_size")
-"""Tactics of a whole file: one of the user's keeps its own."""
+"""Tactics of a whole file; a user's file keeps its own."""
 
 OF_CONNECTIONS = (
     "journal_mode", "synchronous", "cache_size", "mmap_size", "threads", "automatic_index",
@@ -41,13 +41,13 @@ def set_session(db: apsw.Connection, values: Mapping[str, str], *, ours: bool) -
     db.pragma("temp_store", "default" if as_built else values["temp_store"])
 
 
-def reported(db: apsw.Connection) -> list[str]:
+def statements_for(db: apsw.Connection) -> list[str]:
     """Pragmas that make another connection to the file like this one."""
     return [f"PRAGMA {name} = {db.pragma(name)}" for name in OF_CONNECTIONS]
 
 
 def read_back(db: apsw.Connection, tables: Sequence[str]) -> dict[str, str]:
-    """Every tactic but those of common terms; of what is loaded, where there is something."""
+    """Every tactic but the common terms; those of loaded tables only where there are some."""
     found = {
         "journal": str(db.pragma("journal_mode")),
         "page_size": str(db.pragma("page_size")),
@@ -60,13 +60,11 @@ def read_back(db: apsw.Connection, tables: Sequence[str]) -> dict[str, str]:
         "index": _index,
         "without_rowid": _without_rowid,
     }
-    return found | {
-        name: reported for name, read in of_loaded.items() if (reported := read(db, tables))
-    }
+    return found | {name: value for name, read in of_loaded.items() if (value := read(db, tables))}
 
 
 def analyze(db: apsw.Connection, table: str, statistics: str) -> None:
-    """Gather what is requested of a table, whose name is not quoted here."""
+    """Gather the statistics of a table, whose name comes unquoted."""
     if statistics == "off":
         return
     db.execute(f"ANALYZE {quoted(table)}")
@@ -77,8 +75,8 @@ def analyze(db: apsw.Connection, table: str, statistics: str) -> None:
 
 
 def _temp_store(db: apsw.Connection) -> str:
-    reported = str(db.pragma("temp_store"))
-    return _TEMP_STORE[_built_with("TEMP_STORE") if reported == "0" else reported]
+    value = str(db.pragma("temp_store"))
+    return _TEMP_STORE[_built_with("TEMP_STORE") if value == "0" else value]
 
 
 def _built_with(option: str) -> str:
@@ -88,7 +86,8 @@ def _built_with(option: str) -> str:
 
 
 def _statistics(db: apsw.Connection, tables: Sequence[str]) -> str:
-    """Of our tables. Only an index has samples: without one, counts alone say nothing."""
+    """The statistics of our tables. Only an index has samples: without one, counts alone say
+    nothing."""
     indexed = [table for table in tables if _indexes(db, table) or _has_no_rowid(db, table)]
     if _counted(db, "sqlite_stat4", tables):
         return "on"
