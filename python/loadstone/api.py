@@ -26,7 +26,7 @@ __all__ = [
 
 TEXTS_CHOSEN = ("on", "vary", "operations", "temperature")
 NUMBERS_CHOSEN = ("rows",)
-"""Choices of which an empty list would leave nothing, and be taken for the default."""
+"""Choices for which an empty list is an error, not the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Record:
         from loadstone.analysis.summary import summarise
         from loadstone.report import columns
 
-        reported = (cell for run in self.runs for cell in columns.cells(summarise(run)))
-        return [dict(columns.flat(cell)) for cell in reported]
+        cells = (cell for run in self.runs for cell in columns.cells(summarise(run)))
+        return [dict(columns.flat(cell)) for cell in cells]
 
     def arrow(self) -> "pa.Table":
         """Every sample with its cell, in the columns of the Parquet report; a cell without samples
@@ -62,7 +62,7 @@ class Record:
         return pq.read_table(BufferReader(self.report("parquet")))
 
     def pandas(self) -> "pd.DataFrame":
-        """As `arrow`. Raises `NotInstalledError` where pandas is not there."""
+        """As `arrow`. Raises `NotInstalledError` without pandas."""
         try:
             import pandas  # noqa: F401, ICN001 - that it can be imported is what is asked
         except ModuleNotFoundError as error:
@@ -92,7 +92,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two like cells beside each other. `ratio` is after over before, with its 95 % interval, whose
+    """Two comparable cells. `ratio` is after over before, with its 95 % interval, whose
     ends are None with fewer than six pairs; `verdict` is slower, faster, same or undecided. Where
     `high` alone is None, the statement was ended at the time limit after: `after_ns`, `ratio` and
     `low` are lower bounds. Where `low` alone is, it was ended before: `before_ns` is a lower bound,
@@ -111,7 +111,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two records, or two variants of one, beside each other on equal terms."""
+    """Two records, or two variants of one, compared on equal terms."""
 
     found: "Compared"
 
@@ -222,13 +222,13 @@ def compare(
     from loadstone.run.naming import pair_in
 
     threshold = share_of(fail_on)
-    reported = None if variants is None else _texts("variants", variants)
-    if reported is not None and len(reported) != 2:
-        raise InputError(f"variants are {len(reported)}", hint="name two of one record")
+    names = None if variants is None else _texts("variants", variants)
+    if names is not None and len(names) != 2:
+        raise InputError(f"variants are {len(names)}", hint="name two of one record")
     differing = _texts("across", across)
     first = _side("before", before)
     other = None if after is None else _side("after", after).runs
-    pair = pair_in(first.runs, other, None if reported is None else (reported[0], reported[1]))
+    pair = pair_in(first.runs, other, None if names is None else (names[0], names[1]))
     return Comparison(
         compare_chapters(first.runs, other, variants=pair, threshold=threshold, across=differing)
     )
@@ -252,8 +252,8 @@ def _side(name: str, given: Any) -> Record:
 
 
 def _chosen(benchmark: str | None, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """The choices as a plan file would have them. What is measured must be named, and an empty list
-    be no default: both would measure for a long time what nobody requested."""
+    """The choices as a plan file has them. Something to measure must be named, and an empty list is
+    not taken for the default: either would measure for a long time what nobody asked for."""
     chosen = dict(choices)
     if benchmark is None and not chosen.get("sql"):
         raise InputError(

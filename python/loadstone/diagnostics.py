@@ -1,7 +1,7 @@
-"""Sole owner of stdout, of stderr and of exit codes. Results go to stdout, all else to stderr.
+"""The only module that writes to stdout and stderr and that knows exit codes. Results go to stdout,
+everything else to stderr.
 
-No character that would steer a terminal passes; nor, to stderr, a password that was typed into a
-URL.
+No character that steers a terminal passes, and to stderr no password that was typed into a URL.
 """
 
 import errno

@@ -29,7 +29,7 @@ class InputError(LoadstoneError):
 
 
 class UnknownTacticError(InputError):
-    """A tactic that an engine does not have, as it is driven here; `known` says what it has."""
+    """A tactic that an engine does not have on this road; `known` lists those it has."""
 
     def __init__(self, engine: str, tactic: str, known: str, meant: str = "") -> None:
         hint = f"{meant}it can switch: {known}"
@@ -66,8 +66,8 @@ class DeadlockError(LodeError):
 
 
 class QueryError(LodeError):
-    """A text for lode is not QUEL, means nothing, or requests what cannot be computed; the message
-    shows the place in the text."""
+    """A text for lode is not QUEL, has no meaning, or cannot be computed; the message shows the
+    place in the text."""
 
 
 class UnsupportedError(LoadstoneError):
@@ -87,9 +87,9 @@ class ProtocolError(LoadstoneError):
 
 
 class TimeLimitError(LoadstoneError):
-    """A request took longer than its limit. `of_statement`: it was in a timed statement, which so
-    has a lower bound; `partly`: another timed statement of the request ended in time. `hung`: the
-    worker did not end it, and answers no more."""
+    """A request took longer than its limit. `of_statement`: it was in a timed statement, whose time
+    has a lower bound now. `partly`: another timed statement of the request ended in time. `hung`:
+    the worker did not end the statement, and no longer answers."""
 
     def __init__(
         self,

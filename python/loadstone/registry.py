@@ -64,7 +64,7 @@ def client_names() -> list[str]:
 
 
 def load_system(seam: str, name: str) -> "type[System]":
-    """Import one engine as a benchmark meets it: as `load_engine`, or as `load_client`."""
+    """Import one engine for a benchmark: by `load_engine` or by `load_client`."""
     return load_engine(name) if seam == "engines" else load_client(name)
 
 
@@ -75,8 +75,8 @@ def load_client(name: str) -> "type[Client]":
 
 
 def load_engine(name: str) -> "type[Engine]":
-    """Import one engine. `InputError` for an unknown name, `NotInstalledError` where what it needs
-    is not there."""
+    """Import one engine. Raises `InputError` for an unknown name, and `NotInstalledError` if a
+    module that it needs is missing."""
     kind: type[Engine] = _load("engines", name)
     return kind
 
@@ -88,8 +88,8 @@ def load_benchmark(name: str) -> "type[Benchmark]":
 
 
 def benchmarks_by_road() -> dict[str, list[str]]:
-    """The installed benchmarks by the road on which they drive an engine; each is imported, but for
-    one whose package is broken."""
+    """The installed benchmarks by the road on which they drive an engine. Each is imported; one
+    whose package is broken is left out."""
     found: dict[str, list[str]] = {seam: [] for seam in ROADS}
     for name in benchmark_names():
         with suppress(EngineError):
@@ -98,8 +98,8 @@ def benchmarks_by_road() -> dict[str, list[str]]:
 
 
 def chosen_benchmark(choices: "Choices") -> "Benchmark":
-    """The benchmark of these choices: an installed one, or a workload of the user's own, of which
-    its files are read. Raises `InputError`."""
+    """The benchmark of these choices: an installed one, or a workload of the user's own, whose
+    files are read. Raises `InputError`."""
     if choices.data and not choices.sql:
         raise InputError("--data needs --sql", hint="or write a workload.toml: docs/workload.md")
     if choices.dialect and not choices.sql:
@@ -114,7 +114,7 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
     from loadstone.workload.benchmark import benchmark_of
 
     if choices.sql:
-        # Where every variant names a database, a query without data asks the tables there.
+        # If every variant names a database, a query without data is about the tables there.
         stands = bool(choices.on) and all("://" in name for name in choices.on)
         among = tuple(dict.fromkeys(_dialect_of(name) for name in choices.on))
         one = reading.of_one(
@@ -151,8 +151,8 @@ def benchmark_of_plan(plan: "Plan") -> "Benchmark":
 
 
 def is_path(name: str) -> bool:
-    """Whether a benchmark is named by the place of a workload's folder or file, or as one that
-    others have made known: `sysbench:NAME`."""
+    """Whether a benchmark's name is the path of a workload, or that of a known workload:
+    `sysbench:NAME`."""
     return "/" in name or name in (".", "..") or name.endswith(".toml") or ":" in name
 
 
@@ -171,7 +171,7 @@ def _names(kind: str) -> list[str]:
 
 
 def unknown(what: str, name: str, known: Collection[str]) -> InputError:
-    """The error for a name that nothing has; an engine may have it as the scheme of its URLs."""
+    """The error for an unknown name, which may be the scheme of an engine's URLs."""
     same = ENGINES_OF_SCHEMES.get(name, name)
     near = [same] if same in known else nearest(name, known)
     if what == "benchmark":

@@ -1,4 +1,4 @@
-"""Passwords in the user's input: found by one rule, removed at the entry, shown nowhere.
+"""Passwords in the user's input: found by one rule, removed on entry, never shown.
 
 `admitted` gives a text without its secrets, for the command line, messages, records and reports;
 the original is kept apart, and only the parser of a variant reads it (`typed`). The rule finds too
@@ -113,7 +113,7 @@ def shown(text: str) -> str:
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """All forms in which the secrets of an address, or those of the environment, may occur; the
+    """The secrets of an address and of the environment in every form in which they may occur, the
     longest first, since one may contain another."""
     found = {*split(text)[1], *(os.environ.get(name, "") for name in OF_ENVIRONMENT)}
     return tuple(sorted(_forms(found), key=len, reverse=True))

@@ -8,7 +8,7 @@ import pytest
 from loadstone.engines import components
 from loadstone.engines.components import components_of
 from loadstone.errors import EngineError
-from loadstone.plan.budget_words import UNCLASSIFIED
+from loadstone.plan.statement_ladder import UNCLASSIFIED
 
 FILES = sorted(Path(components.__file__).parent.glob("**/components.toml"))
 APSW = "__init__.cpython-311-x86_64-linux-gnu.so"

@@ -11,7 +11,7 @@ from loadstone.clients.rust.embedded import SqliteClient
 from loadstone.engines.capabilities import SYNC_S, Estimate
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.engines.system import System
-from loadstone.plan.ramp import STEPS
+from loadstone.plan.choices import RAMP_STEPS
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
 from loadstone.run.load_levels import _without_times, load_levels
@@ -143,7 +143,7 @@ def test_nor_than_its_missing_loops_and_budgets(loops: dict[str, Any], tmp_path)
         _without_times(level, model, "failed", "") for level in levels for model in level.models
     ]
     assert len(recorded) == 4
-    opens_s = 30.0 * (STEPS if loops else 1)
+    opens_s = 30.0 * (RAMP_STEPS if loops else 1)
     left_s = [whole.seconds(None, recorded[:count]) for count in range(5)]
     assert [a - b for a, b in pairwise(left_s)] == pytest.approx([30.0, opens_s] * 2)
     cells = whole.plan.cells

@@ -11,7 +11,7 @@ from test_report_users import CLOSED, POINT
 from loadstone.analysis.over_time import BEHIND, KEPT_UP, UNDECIDED, loops_over_time, ramp_verdict
 from loadstone.analysis.user_points import users_tables
 from loadstone.errors import InputError
-from loadstone.plan.ramp import STEPS, ramp_rates
+from loadstone.plan.choices import RAMP_STEPS, ramp_rates
 from loadstone.protocol.parts import Loop
 from loadstone.record.model import Run
 from loadstone.record.users import UsersPoint
@@ -102,7 +102,7 @@ def test_reports_say_what_a_ramp_shows_and_what_was_not_compared() -> None:
 
 
 def test_a_ramp_has_ten_rates_from_the_first_to_the_last() -> None:
-    assert len(RATES) == STEPS
+    assert len(RATES) == RAMP_STEPS
     assert (RATES[0], RATES[-1]) == (100.0, 1000.0)
     assert {round(b - a, 6) for a, b in pairwise(RATES)} == {100.0}
 

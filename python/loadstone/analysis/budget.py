@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from loadstone.analysis.plans.difference import finds_alike
 from loadstone.analysis.statement_ladder import RungFigure, climbed, observations
-from loadstone.plan.budget_words import KERNEL_PREFIX, UNCLASSIFIED
 from loadstone.plan.plan import Cell
-from loadstone.plan.statement_ladder import UNWATCHED, WATCHED
+from loadstone.plan.statement_ladder import KERNEL_PREFIX, UNCLASSIFIED, UNWATCHED, WATCHED
 from loadstone.plan.variant import engine_of
 from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget, BudgetTimer
 from loadstone.record.model import CellResult, OperationText, Run

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loadstone.plan.budget_words import KERNEL_PREFIX
 from loadstone.plan.presentation import Routine
+from loadstone.plan.statement_ladder import KERNEL_PREFIX
 from loadstone.record.budget import Budget, BudgetPart
 from loadstone.record.model import Run
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import EngineError
-from loadstone.plan.budget_words import UNCLASSIFIED
+from loadstone.plan.statement_ladder import UNCLASSIFIED
 
 _HERE = Path(__file__).parent
 _BETWEEN = re.compile(r"\[between (.*) and (.*)\]")

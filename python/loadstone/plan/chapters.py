@@ -1,8 +1,7 @@
-"""A run of several benchmarks: a plan for each, one after the other, and how to name them together.
+"""A run of several benchmarks: a plan for each, one after the other, and their common name.
 
-Each plan is complete, with its own hash: a variant's name means one engine under one benchmark and
-another client under the next, so that only a plan says what its cells are.
-"""
+Each plan is complete, with its own hash. A variant's name may mean an engine under one benchmark
+and a client under the next, so only a plan says what its cells are."""
 
 import hashlib
 import json
@@ -21,7 +20,7 @@ FOR_ALL = "--all"
 
 
 def hash_of(plans: Sequence[Plan]) -> str:
-    """Short identity of all of them, in their order; that of a plan alone is its own."""
+    """The short identity of these plans in their order; a single plan keeps its own."""
     if len(plans) == 1:
         return plans[0].hash
     return hashlib.sha256("".join(plan.hash for plan in plans).encode()).hexdigest()[:12]
@@ -31,8 +30,8 @@ def file_of(plans: Sequence[Plan]) -> str:
     """The plans as a file for `--all --plan`: a table for each benchmark."""
     lines = [f"# plan {hash_of(plans)}\n"]
     for plan in plans:
-        reported = as_toml(plan).splitlines(keepends=True)
-        own = [line for line in reported if not line.startswith("benchmark = ")]
+        lines_of_plan = as_toml(plan).splitlines(keepends=True)
+        own = [line for line in lines_of_plan if not line.startswith("benchmark = ")]
         lines += [f"\n[{json.dumps(plan.benchmark)}]\n", *own]
     return "".join(lines)
 
@@ -43,13 +42,13 @@ def file_name(plans: Sequence[Plan]) -> str:
 
 
 def command_of(plans: Sequence[Plan]) -> str:
-    """A command that plans the same again, with that file: what is installed may change."""
+    """A command that plans the same again from that file, whatever is installed by then."""
     return f"loadstone run {FOR_ALL} --plan {file_name(plans)}"
 
 
 def read_chapters(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Read a plan file for all benchmarks: its entries for each of them, and those of the table of
-    each. Raises `InputError`."""
+    """Read a plan file for all benchmarks: the choices for all of them, and those of each one's
+    table. Raises `InputError`."""
     data = read_toml(path, FILE_BYTES_MAX, "the plan")
     tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
     common = {name: value for name, value in data.items() if name not in tables}

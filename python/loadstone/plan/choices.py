@@ -7,12 +7,14 @@ forgotten in another.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
 from msgspec import Meta
 
+from loadstone.errors import InputError
 from loadstone.text.shape import fields_of, one_of
 
 TEMPERATURES = ("warm", "cold", "hot")
@@ -32,6 +34,12 @@ RATE_PER_S_MAX = 100_000
 LOOP_S_MAX = 300
 """Long enough for a p99.99 of a slow server; and a worker may be silent for three times that."""
 
+RAMP_STEPS = 10
+"""Of a ramp, an open loop whose rate rises: enough for a tenth of the range between two of them."""
+REQUESTS_MAX = 5_000_000
+"""Due in one open loop: each is a number in memory before the loop begins."""
+_RAMP = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)\.\.([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)")
+
 # The values that a choice may have, wherever it is made: an option, a plan file, the plan in a
 # record.
 Rows = Annotated[int, Meta(ge=1, le=10**12)]
@@ -44,7 +52,7 @@ Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Seconds = Annotated[float, Meta(ge=0, le=86_400)]
 TimeLimit = Annotated[float, Meta(gt=0, le=1e6)]
 SHARE = "SHARE"
-"""Stands for a share in help: on a command line a percentage, in a plan file a number, too."""
+"""Stands for a share in help: a percentage on the command line, also a number in a plan file."""
 Precision = Annotated[float, Meta(ge=0, lt=1)]
 Users = Annotated[int, Meta(ge=1, le=USERS_MAX)]
 Writers = Annotated[int, Meta(ge=0, le=USERS_MAX)]
@@ -55,9 +63,9 @@ Design = Annotated[str, one_of(("", TWO_ENDED, WALK, BOTH, FACTORIAL))]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The way in which `commands` take a choice: an option, or an argument where `flag` is empty. A
-    truth has no `metavar`; its option is switched off by `--no-…`. `seldom`: left out of a command
-    that is printed where it is the default; only for what has the same default in every preset."""
+    """How `commands` take a choice: as an option, or as an argument if `flag` is empty. A truth has
+    no `metavar` and is switched off by `--no-…`. `seldom`: a printed command leaves it out where it
+    is the default; only for a choice that has the same default in every preset."""
 
     flag: str
     metavar: str
@@ -337,7 +345,8 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One field of `Choices`: `item` is the type of its value, or, of `many`, that of each."""
+    """One field of `Choices`. `item` is the type of its value, or of each value if it takes
+    `many`."""
 
     name: str
     item: type
@@ -366,3 +375,18 @@ def _without(annotation: Any) -> Any:
 
 DEFINED: tuple[Choice, ...] = tuple(_defined())
 """Every choice, in the order of the options."""
+
+
+def ramp_rates(text: str) -> tuple[float, ...]:
+    """The rates of the steps, in requests a second: from the first to the last, evenly apart.
+    Raises `InputError`."""
+    stated = _RAMP.fullmatch(text.strip())
+    if stated is None:
+        raise InputError(f"--ramp {text[:60]!r} is no range", hint="write LOW..HIGH: 100..1000")
+    low, high = float(stated[1]), float(stated[2])
+    if not 0 < low < high <= RATE_PER_S_MAX:
+        raise InputError(
+            f"--ramp {text[:60]} does not rise, or not from above 0 to {RATE_PER_S_MAX:,} at most",
+            hint="write LOW..HIGH in requests a second: 100..1000",
+        )
+    return tuple(low + (high - low) * step / (RAMP_STEPS - 1) for step in range(RAMP_STEPS))

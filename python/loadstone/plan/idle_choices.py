@@ -1,5 +1,5 @@
-"""Choices that change nothing beside the others: refused where a user makes them, left out of a
-plan's hash, and of the command and the file that plan it again."""
+"""Choices without effect, because of other choices. A user who makes one is refused; a plan's hash,
+its command and its file leave them out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ DEFAULTS: Mapping[str, Any] = {choice.name: choice.default for choice in DEFINED
 
 
 def idle(choices: Choices) -> dict[str, tuple[str, str]]:
-    """The choices that have no effect beside these: by name, what they need and an example."""
+    """The choices that have no effect, by name: what they need, and an example."""
     found: dict[str, tuple[str, str]] = {}
     if not choices.users:
         found |= dict.fromkeys(OF_USERS, ("--users", "--users 8"))
@@ -28,7 +28,7 @@ def idle(choices: Choices) -> dict[str, tuple[str, str]]:
 
 
 def refuse_idle(given: Mapping[str, Any], choices: Choices) -> None:
-    """Raise `InputError` for the first of the choices given that has no effect."""
+    """Raise `InputError` for the first choice that the user made and that has no effect."""
     for name, (needed, example) in idle(choices).items():
         if given.get(name) not in (None, (), [], "", DEFAULTS[name]):
             option = OPTIONS[name]

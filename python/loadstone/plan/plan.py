@@ -43,10 +43,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Choices):
-    """Definite choices, and the cells that follow from them, in the order of the paper.
+    """All choices, with no default left open, and the cells that follow from them, in the order of
+    the paper.
 
-    Planned again, these choices give the same plan: what the planner adds (the A/A control, the
-    harness's overhead) stands in `variants`, and not in `on`. `repeat` stays None where nobody
+    Planning these choices again gives the same plan: what the planner adds (the A/A control, the
+    harness's overhead) stands in `variants` and not in `on`. `repeat` stays None where nobody
     chose it, because scales differ in it.
     """
 
@@ -61,9 +62,9 @@ class Plan(Choices):
     """The A/A control that was added: its noise is that of planned samples, so an undecided
     comparison with it is not repeated."""
     roles: tuple[tuple[str, Annotated[str, one_of(tuple(Role))]], ...] = ()
-    """(variant, role) of every variant that is no competitor, as its engine declares it."""
+    """(variant, role) of every variant that is no competitor; its engine declares the role."""
     study: Study | None = None
-    """The difference of the variants, if the plan is a study."""
+    """How the variants differ, if the plan is a study."""
     workload: Workload | None = None
     """The user's own, if the benchmark is none of the installed ones."""
 
@@ -86,9 +87,9 @@ class Plan(Choices):
 
     @property
     def hash(self) -> str:
-        """Short identity of all that the plan fixes: choices, variants, cells. No part of it are
-        the reasons of gaps, which another release may word differently, and choices without an
-        effect."""
+        """The short identity of what the plan fixes: choices, variants, cells. The reasons of gaps
+        are no part of it, since another release may word them differently; nor are choices
+        without effect."""
         cells = tuple(dataclasses.replace(cell, gap="") for cell in self.cells)
         effective: dict[str, Any] = {name: DEFAULTS[name] for name in idle(self)}
         text = dataclasses.replace(self, cells=cells, **effective).to_json()

@@ -1,5 +1,5 @@
-"""A benchmark's declarations for the readers of its figures: its words, how its counts are
-to be read, and its cost ladder. A record keeps it, and a report knows a benchmark by nothing else.
+"""What a benchmark declares for the readers of its figures: its words, how to read its counts, and
+its cost ladder. A record keeps it, and a report knows nothing else of a benchmark.
 """
 
 import dataclasses
@@ -62,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A step whose cost is taken apart: `rest` names what its calls leave.
+    """A step whose cost is taken apart: `rest` names the cost that its calls do not explain.
 
     `batch`: the operation that does the same work in one call; empty if there is none. `commit`:
     what the step's share of a commit is called, for one that writes, to which no value comes back.
@@ -77,7 +77,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Steps whose calls, at the price of a rung, are set beside their time together."""
+    """Steps whose time together is compared with their calls at the price of a rung."""
 
     name: Word
     operations: Annotated[tuple[Word, ...], Meta(max_length=100)]
@@ -85,8 +85,8 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class CostLadder:
-    """Operations that are the rungs of a ladder, the lowest first, and what is made of them; empty
-    for a benchmark without one. `paper`: what the paper says of it."""
+    """Operations that are the rungs of a ladder, the lowest first, and the steps that it takes
+    apart; empty for a benchmark without a ladder. `paper`: what the paper says about it."""
 
     steps: Annotated[tuple[Step, ...], Meta(max_length=100)] = ()
     wholes: Annotated[tuple[Whole, ...], Meta(max_length=100)] = ()
@@ -102,8 +102,8 @@ class CostLadder:
         """Raise `InputError` if it names a step that it does not have, or has one twice."""
         names = [step.operation for step in self.steps]
         prices = [step.prices for step in self.steps if step.prices]
-        for reported in (names, prices):
-            if len(set(reported)) < len(reported):
+        for listed in (names, prices):
+            if len(set(listed)) < len(listed):
                 raise InputError("a cost ladder has two steps of one operation or one price")
         used = [whole.operation for whole in self.wholes]
         used += [name for total in self.totals for name in total.operations]
@@ -113,8 +113,8 @@ class CostLadder:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """For learners, of operations alike: the mechanism that they isolate, what the paper said of
-    it or predicted, and what would refute that."""
+    """For learners, about operations of one kind: the mechanism that they isolate, what the paper
+    said or predicted about it, and what would refute that."""
 
     operations: Annotated[tuple[Word, ...], Meta(max_length=1_000)]
     isolates: Sentence

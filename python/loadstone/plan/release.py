@@ -1,4 +1,4 @@
-"""A release or a build of an engine, as a variant requests it: taken apart here alone."""
+"""The release or the build of an engine that a variant names; only this module parses it."""
 
 import re
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from loadstone import secret
 from loadstone.errors import InputError
 
 VENV = "venv:"
-"""Before the folder of a Python environment that has the build."""
+"""Before the folder of a Python environment that holds the build."""
 
 _NUMBERED = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One of the three, or none: then the engine is the installed one."""
+    """One of three, or none: then it is the installed engine."""
 
     number: str = ""
     """A release's number, as its package has it."""

@@ -1,4 +1,4 @@
-"""The ladder of statements: what one statement's time is made of, reported by simpler statements.
+"""The ladder of statements: where one statement's time goes, found by timing simpler statements.
 
     an empty request -> a constant -> planned -> counted -> uncommitted -> the statement itself
 
@@ -18,8 +18,13 @@ RUNGS = (EMPTY, CONSTANT, PLANNED, COUNTED, UNCOMMITTED, WHOLE)
 WATCHED, UNWATCHED = "watched", "unwatched"
 """The statement itself with the sampler, and without: no rungs, but measured in the same blocks."""
 
+UNCLASSIFIED = "unclassified"
+"""The component of functions that no rule claims."""
+KERNEL_PREFIX = "kernel: "
+"""The beginning of the names of the kernel's components."""
+
 WARMED_NS_MAX = 50_000_000
-"""A statement that takes longer than this fills the caches by its first run, which counts."""
+"""A statement that takes longer fills the caches in its first run, so that this run counts."""
 
 _ABOVE_THE_PLAN = {
     "client": (COUNTED, WHOLE),
@@ -62,5 +67,5 @@ def rungs_of(destination: str, operation: str = "") -> tuple[StatementRung, ...]
 
 def _step(name: str, destination: str, operation: str) -> Step:
     words = {UNCOMMITTED: _UNCOMMITTED, WHOLE: _WHOLE}.get(name)
-    reported, attributed = words[destination] if words else _NAMES[name]
-    return Step(operation, 1, reported, attributed)
+    title, attributed = words[destination] if words else _NAMES[name]
+    return Step(operation, 1, title, attributed)

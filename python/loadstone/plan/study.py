@@ -14,13 +14,14 @@ from loadstone.text.shape import one_of
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A tactic, its value at the base, and its other value."""
+    """A tactic, its base value, and its other value."""
 
     tactic: str
     base: str
     other: str
     group: str = ""
-    """The mechanisms that it belongs to, as its engine declares it: `storage`, `execution`."""
+    """The group of mechanisms that it belongs to, as its engine declares: `storage`,
+    `execution`."""
     counters: tuple[str, ...] = ()
     """Fields of a sample that count its work: where all are 0, it has nothing to change."""
     further: bool = False
@@ -29,7 +30,7 @@ class Switch:
 
     @property
     def key(self) -> str:
-        """Its name in its study: the tactic, of a further value with that."""
+        """Its name in its study: the tactic, and a further value with it."""
         return f"{self.tactic}={self.other}" if self.further else self.tactic
 
     @property
@@ -76,7 +77,7 @@ combinations of three are measured."""
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision about one operation at one scale, as its blocks called for it."""
+    """A decision about one operation at one scale, made from the operation's own blocks."""
 
     operation: Name
     rows: Scale

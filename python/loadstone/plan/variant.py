@@ -26,7 +26,7 @@ SETTING = "set."
 """Before the name of a setting of the engine's own, which is switched as a tactic is."""
 
 RELEASE = "@"
-"""Between an engine's name and the release or build that is requested."""
+"""Between an engine's name and its release or build."""
 _SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
 _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -57,12 +57,12 @@ def engine_of(name: str) -> str:
 
 
 def release_of(name: str) -> str:
-    """The release or build that a variant's name requests; empty where it is the installed one."""
+    """The release or build in a variant's name; empty for the installed one."""
     return _head(name).partition(RELEASE)[2]
 
 
 def _head(name: str) -> str:
-    """Of a variant's name the part before its tactics, or before the place in a URL."""
+    """The part of a variant's name before its tactics, or before the place in a URL."""
     return name.removesuffix(AA_SUFFIX).partition("?")[0].partition("://")[0]
 
 
@@ -72,13 +72,13 @@ def tactics_of(name: str) -> tuple[str, ...]:
 
 
 def family_of(tactic: str) -> str:
-    """Of many tactics of a kind, `optimizer.join_order`, what is common to their names."""
+    """The common name of tactics like `optimizer.join_order`: `optimizer.…`."""
     family, dot, _ = tactic.partition(".")
     return f"{family}.…" if dot else tactic
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names of tactics, for a message: families by one name each."""
+    """The names of tactics for a message, with one name for each family."""
     return ", ".join(dict.fromkeys(map(family_of, sorted(names))))
 
 
@@ -123,7 +123,7 @@ _BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """An engine's name, the user's URL if there is one, and the tactics asked."""
+    """An engine's name, the user's URL if there is one, and the tactics that are set."""
 
     engine: str
     tactics: tuple[tuple[str, str], ...] = ()
@@ -159,17 +159,18 @@ class Variant:
         ambiguous = any(part in self.name for part in ("://", SETTING, RELEASE))
         if not ambiguous and len(plain) <= SLUG_LETTERS_MAX:
             return plain
-        # These may be longer than a file's name may be, and differ in what is plain here.
+        # Such a name may be too long for a file, or differ from another only in letters that are
+        # all `_` here.
         return f"{plain[:SLUG_LETTERS_MAX]}_{crc32(self.name.encode()):08x}"
 
     def tactic(self, name: str, default: str) -> str:
-        """The value requested a tactic, or its default."""
+        """The value set for a tactic, or its default."""
         return dict(self.tactics).get(name, default)
 
 
 @contextmanager
 def naming(variant: Variant) -> Iterator[None]:
-    """Have errors name the variant's release, where they begin with its engine or name neither."""
+    """Name the variant's release in errors: behind the engine's name, or before the message."""
     try:
         yield
     except LoadstoneError as error:
@@ -212,7 +213,7 @@ def parse_variant(text: str, tactics: frozenset[str], *, takes_settings: bool = 
     engine = ENGINES_OF_SCHEMES.get(parts.scheme, parts.scheme)
     shown = parts.scheme if parts.scheme in _OTHER_KINDS else engine
     place = parts.netloc.rpartition("@")[2]
-    # The path is shown: what a mistyped secret in it would look like is not.
+    # The path is shown, without what looks like a mistyped secret.
     return Variant(engine, ours, url, secret.shown(f"{shown}://{place}{parts.path}"))
 
 
@@ -258,7 +259,7 @@ def _is_ours(key: str, tactics: frozenset[str]) -> bool:
 
 
 def _shown(key: str, value: str) -> str:
-    """A value as a variant's name has it, from which it is read again: a setting's is any text."""
+    """A value as it stands in a variant's name. A setting's may be any text, so it is quoted."""
     return quote(value, safe=_PLAIN) if key.startswith(SETTING) else value
 
 

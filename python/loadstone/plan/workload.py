@@ -1,5 +1,5 @@
-"""A workload of the user's own as a plan keeps it: its tables, by the names, sizes and checksums of
-their files, and its statements' texts. With the files beside it, it is complete."""
+"""A workload of the user's own in a plan: its tables, by the names, sizes and checksums of their
+files, and the texts of its statements. Plan and files together are complete."""
 
 import hashlib
 import json
@@ -25,9 +25,9 @@ Size = Annotated[int, Meta(ge=0, le=10**15)]
 STORED, AGREED, REFERENCE = "stored", "agreed", "of its dialect"
 ALONE, DIVIDED = "not compared", "divided"
 BASES = (STORED, AGREED, REFERENCE, ALONE, DIVIDED)
-"""The bases of an expected answer, the weakest last: the user stored it; several engines give it
-and no as large a number another; the engine of the text's dialect gives it, and translations give
-others; one engine alone gave one; no answer has most engines."""
+"""The bases of an expected answer, the weakest last: the user stored it; several engines give it,
+and more than give any other; the engine of the text's dialect gives it, and engines with a
+translation give others; only one engine gave an answer; no answer has a majority."""
 TRANSLATED_OTHERWISE = "translated otherwise"
 """The kind of label of an answer to our translation of a text that differs from the answer of the
 engine in whose dialect the text is written: then the two engines were not asked the same."""
@@ -117,7 +117,7 @@ PUT_BACK = "put back"
 """The place where an operation has the text that takes its change back: the table of a user's
 statement gets the rows that it had from its copy."""
 COPY_SUFFIX = "__0"
-"""Behind a table's name, the name of its copy."""
+"""Ends the name of a table's copy."""
 
 
 def copy_of(table: DataTable) -> DataTable:
@@ -218,7 +218,7 @@ class WorkloadStatement:
     """Texts for the requests of concurrent users after the first ones, which are `texts`; empty:
     they go round these."""
     drawn_start: Annotated[int, Meta(ge=0)] = field(default=0, metadata=SPARE)
-    """With a request's number, it says which of `drawn` it has."""
+    """Together with a request's number it says which of `drawn` the request gets."""
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -228,7 +228,8 @@ class WorkloadStatement:
 
     @property
     def names_dialect(self) -> bool:
-        """Whether its user named a dialect: else engines read the one text by their own rules."""
+        """Whether the user named a dialect; without one, each engine reads the text by its own
+        rules."""
         return bool(self.dialect) and all(one.texts != self.texts for one in self.own)
 
     def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
@@ -244,7 +245,7 @@ class WorkloadStatement:
         return next(own, self.drawn)
 
     def as_planned(self) -> "WorkloadStatement":
-        """The same without what users draw: of its first requests, this changes none."""
+        """The same without the texts that users draw: its first requests stay as they are."""
         own = tuple(replace(one, drawn=()) for one in self.own)
         return replace(self, drawn=(), drawn_start=0, own=own)
 

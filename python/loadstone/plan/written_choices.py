@@ -1,4 +1,4 @@
-"""Choices as they are written: read from, and written as, a plan file or a command line."""
+"""Choices read from a plan file or a command line, and written as either."""
 
 import json
 import shlex
@@ -28,7 +28,7 @@ FILE_BYTES_MAX = 1 << 20
 LINE_LETTERS_MAX = 90
 """Of a list in a plan file, before each of its items gets a line."""
 OF_A_STUDY = {"design": TWO_ENDED, "temperature": STUDIED}
-"""Defaults of its command that are none of the fields'."""
+"""Defaults of the command `study` that differ from those of the fields."""
 COMMAND_LINE = "the command line"
 """The source of choices that are options."""
 
@@ -69,8 +69,8 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
 
 def _named(source: str, choice: Choice) -> str:
     """A choice as its user wrote it: an option, or a name in a file."""
-    reported = choice.option.flag or choice.option.metavar
-    return reported if source == COMMAND_LINE else f"{source}: {choice.name}"
+    option = choice.option.flag or choice.option.metavar
+    return option if source == COMMAND_LINE else f"{source}: {choice.name}"
 
 
 def command_of(choices: Choices) -> str:
@@ -85,8 +85,8 @@ def studied_only(data: Mapping[str, Any]) -> list[str]:
 
 
 def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
-    """Every choice that is made, of those that the command takes; what is None or empty is left to
-    its default, as is what has no effect."""
+    """Every choice that is made and that the command takes. One that is None, empty or without
+    effect is left to its default."""
     command, without_effect = command_of(choices), idle(choices)
     for choice in DEFINED:
         value = getattr(choices, choice.name)
@@ -99,7 +99,7 @@ def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
 
 
 def as_toml(choices: Choices) -> str:
-    """The choices as a plan file, the defaults among them, too."""
+    """The choices as a plan file, defaults included."""
     return "".join(f"{choice.name} = {_toml(value)}\n" for choice, value in _made(choices))
 
 

@@ -1,14 +1,11 @@
 """Values that a shell completes: names of benchmarks, engines, operations, presets and formats.
 
-`loadstone --install-completion` sets the shell up. Only what is requested is imported, and an
-engine only for its tactics: a shell waits for it.
-"""
+`loadstone --install-completion` sets the shell up. The shell waits for the answer, so each
+completer imports what it needs, and an engine only for its tactics."""
 
 from collections.abc import Callable, Iterable
 
 Completer = Callable[[str], list[str]]
-
-TEMPERATURES = ("warm", "cold", "hot")
 
 
 def _matching(words: Iterable[str]) -> Callable[[str], list[str]]:
@@ -24,7 +21,7 @@ def benchmarks(incomplete: str) -> list[str]:
 
 
 def engines(incomplete: str) -> list[str]:
-    """Engines of any road; behind a question mark the tactics whose values have names."""
+    """The engines; behind a question mark their tactics, where the values have names."""
     from loadstone import registry
 
     if "?" in incomplete:
@@ -63,7 +60,7 @@ def operations(incomplete: str) -> list[str]:
                 item.name for item in benchmark.operations(benchmark.default_edition, scale)
             )
         except LoadstoneError:
-            continue  # one that cannot be loaded has no operation to offer
+            continue  # a benchmark that cannot be loaded has no operation to offer
     return _matching(found)(incomplete)
 
 
@@ -72,6 +69,13 @@ def presets(incomplete: str) -> list[str]:
     from loadstone.planning.planner import PRESETS
 
     return _matching(PRESETS)(incomplete)
+
+
+def temperatures(incomplete: str) -> list[str]:
+    """The temperatures of a cell."""
+    from loadstone.plan.choices import TEMPERATURES
+
+    return _matching(TEMPERATURES)(incomplete)
 
 
 def reports(incomplete: str) -> list[str]:
@@ -86,6 +90,6 @@ OF_CHOICES: dict[str, Completer] = {
     "on": engines,
     "operations": operations,
     "preset": presets,
-    "temperature": _matching(TEMPERATURES),
+    "temperature": temperatures,
 }
 """By the name of a choice."""

@@ -1,13 +1,11 @@
-"""About how long a plan takes on two cores that nothing else uses. The one owner of every
-time that is announced, for a benchmark alone and for several in one record.
+"""About how long a plan takes on two otherwise idle cores. Every announced time comes from here,
+for one benchmark and for several in one record.
 
-    engines started, the instrument calibrated, the engines ended
-    each relation made, checked and loaded on each variant
-    warm cells: samples and warm-ups;  cold cells: a restart of all engines for each round, samples
-    further samples of undecided cells;  loops of users;  time budgets
+engines started, the instrument calibrated, the engines ended each relation made, checked and loaded
+on each variant warm cells: samples and warm-ups;  cold cells: a restart of all engines for each
+round, samples further samples of undecided cells;  loops of users;  time budgets
 
-Not in it: measuring disturbed cells again, which a quiet machine does not need.
-"""
+Not in it: measuring disturbed cells again, which a quiet machine does not need."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,12 +41,12 @@ REPEATED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """A variant's own part in an estimate."""
+    """How a variant differs from others in an estimate."""
 
     tuples: float = 1.0
-    """About how many times as long as usual it takes for a tuple."""
+    """Its time for a tuple, as a multiple of the usual time."""
     commit_s: float = 0.0
-    """About how long one of its commits waits for the device."""
+    """How long one of its commits waits for the device."""
 
 
 USUAL = Pace()
@@ -127,9 +125,9 @@ def budget_seconds(plan: Plan, cells: Sequence[Cell] | None = None) -> float:
 
 
 def has_budget(plan: Plan, cell: Cell) -> bool:
-    """Whether a cell's time is taken apart. Those of the largest scale are, since other scales
-    would take as long again: no cold cell, each of whose samples has new processes and too little
-    time; nor the harness and the controls of its noise."""
+    """Whether a cell gets a time budget. Only cells of the largest scale do, since each scale takes
+    as long again. A cold cell does not, since each sample has new processes and too little time;
+    nor do the harness and the A/A controls."""
     is_harness = plan.role_of(cell.variant) is Role.OVERHEAD or is_aa_control(cell.variant)
     is_warm = cell.temperature != "cold"
     return is_warm and not is_harness and cell.rows == max(plan.rows)
@@ -142,7 +140,7 @@ def _loading_s(
     engines: Mapping[str, type[System]],
     cells: Sequence[Cell],
 ) -> float:
-    """Every variant loads each relation of the designs that its operations need."""
+    """Every variant loads the relations in the designs that its operations need."""
     total_s = 0.0
     stored = benchmark.stored_relations(plan.edition)
     for rows in dict.fromkeys(cell.rows for cell in cells):
@@ -150,7 +148,7 @@ def _loading_s(
         designs = {operations[rows, cell.operation].design for cell in own}
         count = sum(one.design in designs for one in stored)
         for variant in {cell.variant for cell in own}:
-            # It is made by one statement, and checked by another.
+            # One statement makes it, and another checks it.
             relation_s = RELATION_S + 2 * _estimate(engines[variant]).statement_s
             total_s += count * relation_s + rows * TUPLE_S
     return total_s
@@ -185,7 +183,7 @@ def _samples_s(
         once_s = SAMPLE_S + executed.get((cell.operation, cell.variant), usual_s)
         total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
         if cell.temperature == "cold":
-            # Operations that are measured in the same rounds are cold one after the other.
+            # Operations measured in the same rounds are made cold one after the other.
             key = cell.rows, cell.operation
             reopened[key] = max(reopened.get(key, 0), cell.samples)
             starts_s[key] = max(starts_s.get(key, REOPENED_S), estimate.start_s)

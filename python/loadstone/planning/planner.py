@@ -9,9 +9,8 @@ from typing import Any
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import InputError, NothingToMeasureError
-from loadstone.plan.choices import DEFINED, LOOP_S_MAX, Choices
+from loadstone.plan.choices import DEFINED, LOOP_S_MAX, REQUESTS_MAX, Choices, ramp_rates
 from loadstone.plan.plan import Cell, Plan, join_names
-from loadstone.plan.ramp import REQUESTS_MAX, ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.study import Study
 from loadstone.plan.variant import Variant
@@ -25,10 +24,10 @@ NULL_ENGINE = "null"
 """The engine that answers at once: planned beside the others to measure the harness overhead."""
 
 AA_OPERATIONS = 8
-"""The number of a plan's operations that are measured on a variant and on its A/A control."""
+"""Operations of a plan that are measured both on a variant and on its A/A control."""
 
 GAPS_SHOWN = 3
-"""The variants of which the reason is shown where all cells are gaps."""
+"""Variants whose reason is shown where all cells are gaps."""
 
 PRESETS = ("default", "quick", "full", "study")
 
@@ -40,8 +39,8 @@ def make_plan(
     capabilities: Mapping[str, Capabilities],
     study: Study | None = None,
 ) -> Plan:
-    """Freeze the cells. `capabilities` is keyed by engine name; `study`: what the variants differ
-    in, if they are its combinations. Raises `InputError`."""
+    """Choose the cells and freeze them. `capabilities` is keyed by engine name; `study` says how
+    the variants differ, if they are its combinations. Raises `InputError`."""
     edition = _edition(choices, benchmark)
     choices = _each_once(choices)
     scales = choices.rows or _scales(choices, benchmark, edition)
@@ -115,7 +114,7 @@ def _empty(choices: Choices, benchmark: Benchmark, edition: str, rows: int) -> I
 
 
 def _each_once(choices: Choices) -> Choices:
-    """Choices without what was said twice."""
+    """The choices with each item of a list once."""
     lists: dict[str, Any] = {
         each.name: tuple(dict.fromkeys(made))
         for each in DEFINED
@@ -142,8 +141,8 @@ def _roles(
 
 
 def _check_gaps(cells: Sequence[Cell], subjects: Sequence[Variant]) -> None:
-    """Raise `NothingToMeasureError` where none of the `subjects`, the variants that are measured
-    for their own sake, can execute any of the operations."""
+    """Raise `NothingToMeasureError` if none of the `subjects`, the variants measured for their own
+    sake, can execute any operation."""
     own = {
         variant.name: Counter(cell.gap for cell in cells if cell.variant == variant.name)
         for variant in subjects
@@ -161,7 +160,7 @@ def _check_gaps(cells: Sequence[Cell], subjects: Sequence[Variant]) -> None:
 def _check_served(
     plan: Plan, subjects: Sequence[Variant], capabilities: Mapping[str, Capabilities]
 ) -> None:
-    """Raise `InputError` where none of them serves concurrent users."""
+    """Raise `InputError` if none of the subjects serves concurrent users."""
     alone = {v.name: why for v in subjects if (why := capabilities[v.engine].one_user)}
     if plan.users and subjects and len(alone) == len(subjects):
         name, why = next(iter(alone.items()))
@@ -192,15 +191,18 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
 
 def _check_users(plan: Plan, benchmark: Benchmark) -> None:
     """Raise `InputError` if concurrent users would have nothing to do."""
-    if plan.rate_per_s is not None and not plan.users:
-        raise InputError("--rate needs --users", hint="add for example --users 8")
-    if plan.writers and not plan.users:
-        raise InputError("--writers needs --users", hint="add for example --users 8")
+    if not plan.users:
+        for option, value in (
+            ("--rate", plan.rate_per_s), ("--writers", plan.writers), ("--ramp", plan.ramp)
+        ):  # fmt: skip
+            if value:
+                raise InputError(f"{option} needs --users", hint="add for example --users 8")
+        return
     if plan.writers:
         _check_mix(plan, benchmark)
     if plan.ramp:
         _check_ramp(plan)
-    if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
+    if not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         first = benchmark.operations(plan.edition, plan.rows[0])
         known = [item.name for item in first if item.concurrent_users]
         choose = f"choose one of {join_names(known)}, or " if known else ""
@@ -211,10 +213,8 @@ def _check_users(plan: Plan, benchmark: Benchmark) -> None:
 
 
 def _check_ramp(plan: Plan) -> None:
-    """Raise `InputError` where no loop could have it, or not its time."""
+    """Raise `InputError` for a ramp that no loop can run, or not in time."""
     steps = ramp_rates(plan.ramp)
-    if not plan.users:
-        raise InputError("--ramp needs --users", hint="add for example --users 8")
     if plan.rate_per_s is not None:
         raise InputError("--ramp and --rate are two rates of one loop", hint="leave out one")
     if len(steps) * plan.loop_s > LOOP_S_MAX:
@@ -288,7 +288,7 @@ def _like(name: str, known: Collection[str]) -> list[str]:
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    """Names like that of an unknown operation; empty without any."""
+    """A question for names like that of an unknown operation."""
     like: Collection[str] = known
     if any(letter in name for letter in "*?["):  # a pattern is like one of a group's
         like = dict.fromkeys(f"{each.partition('-')[0]}-*" for each in known if "-" in each)
@@ -327,7 +327,7 @@ def _chosen(
 def _measured_again(
     choices: Choices, benchmark: Benchmark, edition: str, rows: int
 ) -> frozenset[str]:
-    """The operations that an A/A control measures, too: those of the quick preset first."""
+    """The operations that the A/A control measures, too; those of the quick preset come first."""
     operations = _chosen(choices, benchmark.operations(edition, rows), "warm", benchmark.name)
     ranked = sorted(operations, key=lambda operation: "quick" not in operation.presets)
     return frozenset(operation.name for operation in ranked[:AA_OPERATIONS])
@@ -336,8 +336,8 @@ def _measured_again(
 def _untyped(
     workload: Workload | None, statement: WorkloadStatement, capabilities: Capabilities
 ) -> str:
-    """The first column of a statement's tables that an engine has no type for, as the reason of a
-    gap."""
+    """The reason of a gap: the first column of a statement's tables for which the engine has no
+    type."""
     known = capabilities.column_types
     read = read_by(statement)
     for table in workload.tables if workload and known else ():

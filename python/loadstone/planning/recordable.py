@@ -1,9 +1,7 @@
-"""Refusal, before anything is measured, of a plan that no record could keep: all that its reader
-refuses.
+"""Refuse a plan that no record could keep, before anything is measured.
 
-The plan and its presentation go through the writer's form and the reader's checks. What else a
-record holds is cut to its length when it is written, or is a figure.
-"""
+The plan and its presentation are written as a record has them and read back. Other texts of a
+record are cut to their length when they are written."""
 
 from loadstone.errors import InputError
 from loadstone.plan.plan import Plan
@@ -14,7 +12,7 @@ NOTHING_MEASURED = "nothing was measured; shorten it, or make two workloads of i
 
 
 def check_recordable(plan: Plan, presentation: Presentation) -> None:
-    """Raise `InputError` where no record could be written of a plan, or read afterwards."""
+    """Raise `InputError` if a record of this plan could not be written, or not be read again."""
     limits = {column.name: column.letters for column in table_of("run").columns}
     for name, written, read in (
         ("plan", plan.to_json, Plan.from_json),

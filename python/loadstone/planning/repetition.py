@@ -1,5 +1,5 @@
-"""The samples of a plan's cells, the time for which they are repeated, and that after which a
-statement of theirs is ended."""
+"""How many samples a cell has, how long it is repeated, and after what time a statement is
+ended."""
 
 from collections.abc import Sequence
 
@@ -9,20 +9,20 @@ from loadstone.plan.choices import Choices
 from loadstone.plan.plan import SAMPLES_MAX, Cell
 
 REPEAT_FIRST, REPEAT_LARGER = 10, 6
-"""Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
+"""Samples of a warm cell at the first scale, and at the others, which are for growth curves."""
 
 REPEAT_MOST = 1000
-"""Samples to which an undecided warm cell is repeated; fewer in a plan of so many cells that they
-could come to more than a plan may have."""
+"""The most samples of an undecided warm cell; fewer if a plan's cells together could come to more
+than a plan may have."""
 
 REPEAT_NAMED_S, REPEAT_PRESET_S = 20.0, 0.3
-"""The time for which an undecided operation is repeated beyond its planned samples, all variants
-together: where the user names operations, and in a preset."""
+"""How long an undecided operation is repeated beyond its planned samples, all variants together:
+if the user names operations, and in a preset."""
 
 LIMIT_S, LIMIT_PRESET_S = 60.0, 10.0
-"""The time after which a statement is ended: where the user names operations, and in a preset."""
+"""The time after which a statement is ended: if the user names operations, and in a preset."""
 LIMIT_PRESET_ROWS = 100_000
-"""Beyond so many tuples a preset allows what named operations have: an engine may need it."""
+"""Above so many tuples a preset allows as long as named operations have."""
 
 
 def samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first: bool) -> int:

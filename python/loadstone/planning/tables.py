@@ -17,8 +17,8 @@ def stored(
     variant: str,
     capabilities: Capabilities,
 ) -> list[StoredRelation]:
-    """The relations that a variant's cells of this scale touch, in those designs of a stage that it
-    supports."""
+    """The relations that a variant's cells of this scale touch, in the designs of a stage that the
+    variant supports."""
     known = {operation.name: operation for operation in benchmark.operations(plan.edition, rows)}
     operations = [
         known[cell.operation]

@@ -1,4 +1,4 @@
-"""The tactics of each engine, as it declares them; lode's as its own code describes them."""
+"""The tactics of each engine as it declares them; those of lode as its own code describes them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -53,13 +53,13 @@ class Listed:
 
 
 def every_engine() -> list[Listed]:
-    """All engines by name; those of which something is not installed say so."""
+    """All engines by name; one that lacks something installed says so."""
     return [_available(name) for name in _names()]
 
 
 def of_engine(name: str, tactic: str | None = None) -> Listed:
-    """One engine's tactics, or one of them. `InputError` for a name that there is not,
-    `EngineError` where what the engine needs is not installed."""
+    """One engine's tactics, or one of them. Raises `InputError` for an unknown name, and
+    `EngineError` if something that the engine needs is not installed."""
     if name not in _names():
         raise registry.unknown("engine", name, _names())
     listed = _listed(name)
@@ -95,14 +95,14 @@ def _listed(name: str) -> Listed:
         return Listed(name, declared)
     asked = {one.tactic.name: one.default for one in declared}
     own = {one.tactic.name: _with_default(one, asked) for one in _described()}
-    # Of statements, a name of lode's may be another matter, with other values: `place`.
+    # The engine of statements may mean something else by a name of lode's, as by `place`.
     others = {one.tactic.name: one for one in declared if _is_other(one, own)}
     seams = {name: replace(own[name], behind=SEAMS["clients"]) for name in others if name in own}
     return Listed(name, (*(own | seams).values(), *others.values()))
 
 
 def _is_other(switch: Switch, own: Mapping[str, Switch]) -> bool:
-    """Whether a switch is none of lode's own: it has a word for a value that lode has not."""
+    """Whether a switch is not one of lode's own: it has a named value that lode does not have."""
     same = own.get(switch.tactic.name)
     known = {value for value, _ in same.tactic.values} if same else set()
     words = {value for value, _ in switch.tactic.values if value.isalpha()}
@@ -121,8 +121,8 @@ def _described() -> Iterator[Switch]:
 
 
 def _declared(name: str) -> Iterator[Switch]:
-    """By name: a switch that is declared alike on both roads comes once, one whose values differ
-    once for each, side by side; what every system has comes last."""
+    """The switches by name. A switch that both roads declare alike comes once; if its values
+    differ, once for each road. The tactics of every system come last."""
     names = {"engines": registry.engine_names(), "clients": registry.client_names()}
     seams = {seam: behind for seam, behind in SEAMS.items() if name in names[seam]}
     found: dict[str, dict[Tactic, list[str]]] = {}

@@ -1,4 +1,4 @@
-"""The time budget of a cell in a record: where its time went, as it was measured."""
+"""The time budget of a cell: where its time went, as it was measured."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -84,8 +84,9 @@ class BudgetTimer:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The place where the time of a cell's statements went. `reason` says what the sampler could
-    not see; empty: nothing. All is of the `statements` that were watched, `elapsed_ns` together."""
+    """Where the time of a cell's statements went. `reason` says what the sampler could not see;
+    empty if it saw everything. All figures are of the watched `statements`, which took `elapsed_ns`
+    together."""
 
     sampled: Annotated[str, one_of(SAMPLED)]
     reason: Message

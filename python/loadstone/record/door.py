@@ -1,4 +1,4 @@
-"""The only way by which a record is opened. It may come from anybody.
+"""The only way to open a record, which may come from anybody.
 
 The bytes are read once, under the lock that a writer respects, and then examined in memory: SQLite
 never opens the file or its neighbours, and nothing is written there. A journal that a killed run
@@ -255,7 +255,7 @@ def _being_written(descriptor: int) -> bool:
 
 
 def _real(path: Path) -> Path:
-    """The real place: a journal is named after the file, not after a link to it."""
+    """The path without links: a journal is named after the file, not after a link to it."""
     return Path(os.path.realpath(path))
 
 
@@ -264,7 +264,7 @@ def _beside(path: Path, suffix: str) -> Path:
 
 
 def _bytes(path: Path) -> bytes:
-    """A file's bytes; none where there is no file of that name, or something else has it."""
+    """A file's bytes; none if no regular file has that name."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:

@@ -1,4 +1,7 @@
-"""The contents of a record, as plain values. Reports and findings see only these."""
+"""The contents of a record, as plain values. Reports and findings see nothing else.
+
+Most classes are the rows of a table; `text/kinds.py` has the values that a field may have.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -105,7 +108,7 @@ WORK = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerCheck:
-    """One sample's answer beside the oracle's."""
+    """One sample's answer and the oracle's."""
 
     ordinal: Ordinal
     variation: Ordinal
@@ -272,7 +275,7 @@ class CellResult:
     condition: Condition | None = None
     disturbance: Disturbance | None = None
     budget: Budget | None = None
-    """The place where its time went, if the plan asks and it was measured."""
+    """Where its time went, if the plan asks for it and it was measured."""
     longer_than_ns: int | None = None
     label: str = ""
 
@@ -301,7 +304,7 @@ class CellResult:
 
 
 def kind_of_label(label: str) -> str:
-    """A label without its words."""
+    """A label's kind: the part before its words."""
     return label.partition(": ")[0]
 
 
@@ -369,7 +372,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A setting as asked and as the engine says it is."""
+    """A setting as we asked for it, and as the engine reads it back."""
 
     variant: VariantName
     key: Name

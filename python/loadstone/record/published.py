@@ -1,4 +1,4 @@
-"""The shape of a paper's own numbers in a record: as `benchmarks.base.Published` writes them."""
+"""A paper's own numbers in a record, as `benchmarks.base.Published` writes them."""
 
 from typing import Annotated, Required, TypedDict
 

@@ -17,7 +17,7 @@ from loadstone.analysis.budget import (
 )
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.summary import Summary
-from loadstone.plan.budget_words import UNCLASSIFIED
+from loadstone.plan.statement_ladder import UNCLASSIFIED
 from loadstone.report.axis import stacked
 from loadstone.report.budget_words import BudgetTables, budget_tables, overview_rows, quality_line
 from loadstone.report.ladder_words import LadderCell, LadderTable

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from loadstone.benchmarks.base import Benchmark
+from loadstone.plan.choices import RAMP_STEPS, REQUESTS_MAX, ramp_rates
 from loadstone.plan.plan import Cell, Plan
-from loadstone.plan.ramp import REQUESTS_MAX, STEPS, ramp_rates
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import shared_operations
 from loadstone.protocol.messages import LoopResult
@@ -99,7 +99,7 @@ def loops_left(plan: Plan, benchmark: Benchmark, recorded: Sequence[UsersPoint] 
     """The loops that a record lacks, in `Plan.loop_s`: each rate of a ramp takes as long."""
     done = {_key(point) for point in recorded}
     return sum(
-        STEPS if plan.ramp and model == "open" else 1
+        RAMP_STEPS if plan.ramp and model == "open" else 1
         for level in load_levels(plan, benchmark, recorded)
         for model in level.models
         if not level.cell.gap and level.key(model) not in done

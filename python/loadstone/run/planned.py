@@ -15,10 +15,9 @@ from loadstone.diagnostics import say
 from loadstone.engines.capabilities import Estimate, UrlUse
 from loadstone.engines.system import System
 from loadstone.errors import InputError, LoadstoneError, NotInstalledError, UnknownTacticError
-from loadstone.plan.choices import OF_LOOPS, STUDIED, Choices
+from loadstone.plan.choices import OF_LOOPS, STUDIED, Choices, ramp_rates
 from loadstone.plan.idle_choices import refuse_idle
 from loadstone.plan.plan import Cell, Plan, join_names
-from loadstone.plan.ramp import ramp_rates
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, differ_in_one_tactic, naming, parse_variant
 from loadstone.plan.written_choices import COMMAND_LINE, choices_from, read_given, studied_only

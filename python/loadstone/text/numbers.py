@@ -108,7 +108,7 @@ def number(count: int) -> str:
 
 
 def estimated(count: float) -> str:
-    """A count of things that is the value of a line: less than half a thing is none."""
+    """A count read off a fitted line: less than half a thing is none."""
     return "0" if count < 0.5 else digits(count)
 
 
@@ -118,7 +118,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 COUNTED = ("accounts", "parts", "rows", "tuples")
-"""The units of scales that are counted; others are no plural, or not of what there is one."""
+"""Units of scales with a singular: `1 tuple`, `2 tuples`."""
 
 
 def scaled(count: int, unit: str) -> str:

@@ -20,12 +20,12 @@ def kinds(reasons: Iterable[str]) -> dict[str, list[str]]:
 
 
 def together(reasons: Sequence[str]) -> str:
-    """Reasons of one kind in one: each number as it is where all agree in it, else the least and
-    the most: `other programs took 21 to 97% of the processors' time`."""
-    reported = [NUMBER.findall(reason) for reason in reasons]
-    if len({len(numbers) for numbers in reported}) != 1:
+    """Reasons of one kind as one. A number on which all agree stays; another becomes its range:
+    `other programs took 21 to 97% of the processors' time`."""
+    numbers = [NUMBER.findall(reason) for reason in reasons]
+    if len({len(own) for own in numbers}) != 1:
         return kind_of(reasons[0])
-    spans = iter([_span(list(column)) for column in zip(*reported, strict=True)])
+    spans = iter([_span(list(column)) for column in zip(*numbers, strict=True)])
     return NUMBER.sub(lambda _: next(spans), reasons[0])
 
 
@@ -35,7 +35,7 @@ def _span(numbers: Sequence[str]) -> str:
 
 
 def _value(number: str) -> float:
-    """Of a number as people write it; one that is no number (`1.2.3`) stands first."""
+    """The value of a number as people write it; 0 for what is none, as `1.2.3`."""
     try:
         return float(number.replace(",", ""))
     except ValueError:

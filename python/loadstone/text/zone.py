@@ -28,8 +28,8 @@ MOMENTS_S = (1_673_784_000, 1_689_422_400)
 
 
 def shown(name: str, ahead_s: Sequence[int]) -> str:
-    """The zone of that name, if an engine's clocks are so many seconds ahead of UTC at `MOMENTS_S`
-    as that zone's are; else how far they are ahead."""
+    """The name of the zone if an engine's clocks at `MOMENTS_S` are as far ahead of UTC as the
+    zone's clocks are; otherwise how far they are ahead."""
     if name == UTC:
         right = [0 for _ in MOMENTS_S]
     else:

@@ -26,7 +26,7 @@ from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, TOGETHER_MAX, Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_part, said_ratio
-from loadstone.plan.budget_words import KERNEL_PREFIX, UNCLASSIFIED
+from loadstone.plan.statement_ladder import KERNEL_PREFIX, UNCLASSIFIED
 from loadstone.statistics.estimate import Estimate
 
 RULE = "components"
