@@ -10,8 +10,7 @@ from samples import said, stream, table
 
 from loadstone._core import clock_ns
 from loadstone.engines.abilities import (
-    AsksConstant,
-    AsksNothing,
+    BareRequests,
     Counted,
     Counts,
     OwnTimes,
@@ -45,15 +44,14 @@ def unchanged(engine: Engine, ask: Callable[[], None]) -> None:
 
 
 def test_requests_that_ask_for_no_data_change_nothing(loaded: Engine) -> None:
-    if isinstance(loaded, AsksNothing):
+    if isinstance(loaded, BareRequests):
         unchanged(loaded, loaded.ask_nothing)
-    if isinstance(loaded, AsksConstant):
         unchanged(loaded, loaded.ask_constant)
 
 
 def test_a_constant_can_be_asked_for_after_a_restart(loaded: Engine) -> None:
     """A prepared statement belonged to the session before."""
-    if isinstance(loaded, AsksConstant):
+    if isinstance(loaded, BareRequests):
         loaded.ask_constant()
         loaded.stop()
         loaded.start()

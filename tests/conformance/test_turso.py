@@ -1,5 +1,5 @@
 """Turso beside what the suite asks of every engine: a commit that outlives its process and waits
-for the device, cold, and files in no folder but its own.
+for the device, and files in no folder but its own.
 
 Skipped, with the reason, where its extra is not installed.
 """
@@ -17,17 +17,12 @@ from pathlib import Path
 import pytest
 from engine_kinds import TURSO_MISSING, MakeEngine
 from samples import as_rows, rows, said, stream, table
-from test_cold_engines import Count, assert_proved, cold
 
-from loadstone.benchmarks.base import table_of
 from loadstone.errors import EngineError
-from loadstone.protocol.parts import Variation
-from loadstone.worker.statement_timer import StatementTimer
 
 pytestmark = pytest.mark.skipif(bool(TURSO_MISSING), reason=TURSO_MISSING or "it is there")
 
 NEW = "append to t (unique1 = 99, unique2 = 99, big = 99, string = 'committed')"
-MANY = 10_000
 WORKER = """
 import sys
 from pathlib import Path
@@ -101,24 +96,6 @@ def test_a_commit_waits_for_the_device_where_that_is_requested(
     (end,) = (at for at, line in enumerate(lines) if '"done' in line)
     waits = [line for line in lines[begin:end] if "sync(" in line]
     assert least <= len(waits) <= most
-
-
-@pytest.mark.slow
-@pytest.mark.machine
-@pytest.mark.parametrize("query", ["t.unique1 = 7", "t.big < 5000"])
-def test_cold_is_proved(make: MakeEngine, query: str) -> None:
-    engine = make("turso")
-    engine.start()
-    many = [(i, i, i, f"{i:012d}") for i in range(MANY)]
-    name = table_of("tenktup1", "heap", MANY)
-    engine.load(table(name), stream(many, 5000))
-    engine.settle([name])
-    counted = Count(engine)
-    text = f"range of t is tenktup1 retrieve (t.unique1, t.unique2) where {query}"
-    text = text.replace("t.big", "t.unique2")
-    count = 1 if "= 7" in query else 5000
-    found = cold(StatementTimer(engine, counted), [Variation(0, text, "", count, "unknown")])
-    assert_proved(found, counted)
 
 
 def test_nothing_of_a_stopped_one_is_open(make: MakeEngine, scratch: Path) -> None:
@@ -216,14 +193,11 @@ def test_a_bug_of_the_engines_is_an_error(
     assert engine.fetch("SELECT 1") == [(1,)]
 
 
-def test_a_plan_names_the_structure_and_an_ephemeral_index_is_none(make: MakeEngine) -> None:
+def test_an_index_that_turso_makes_for_a_statement_is_no_index_of_ours(make: MakeEngine) -> None:
     engine = make("turso")
     engine.start()
-    engine.load(table("c", organisation="clustered", key="unique2"), stream(rows()))
     engine.load(table("h"), stream(rows()))
-    engine.settle(["c", "h"])
-    one = said(engine, "range of t is c retrieve (t.all) where t.unique2 = 7")
-    assert engine.access_paths(one, engine.explain(one)) == ["clustered"]
+    engine.settle(["h"])
     both = said(
         engine, "range of t is h range of u is h retrieve (t.all) where t.unique1 = u.unique2"
     )

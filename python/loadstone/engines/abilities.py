@@ -113,16 +113,11 @@ class RustUsers(Protocol):
 
 
 @runtime_checkable
-class AsksNothing(Protocol):
-    """It has an empty request."""
+class BareRequests(Protocol):
+    """It takes requests that read no data."""
 
     def ask_nothing(self) -> None:
         """An empty request, to the engine and back. Timed."""
-
-
-@runtime_checkable
-class AsksConstant(Protocol):
-    """It has prepared statements."""
 
     def ask_constant(self) -> None:
         """Execute a statement that gives a constant, and that stays prepared from its first

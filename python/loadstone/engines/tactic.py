@@ -131,19 +131,16 @@ class Tactic:
 
     def _most(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
         """The largest number, and the reason."""
-        most, of_what = self._most_here(kind, elsewhere=elsewhere)
+        most, reason = NUMBER_MAX, "its maximum is"
+        if kind == "<bytes>":
+            most, reason = memory_bytes(), "the memory available here, in bytes, is"
+        elif self.name == "parallelism" and elsewhere:
+            most, reason = SERVER_THREADS_MAX, "a server's maximum is"
+        elif self.name == "parallelism":
+            most, reason = threads(), "the maximum for this machine's processors is"
         if self.most is not None and self.most < most:
             return self.most, "its maximum is"
-        return most, of_what
-
-    def _most_here(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
-        if kind == "<bytes>":
-            return memory_bytes(), "the memory available here, in bytes, is"
-        if self.name != "parallelism":
-            return NUMBER_MAX, "its maximum is"
-        if elsewhere:
-            return SERVER_THREADS_MAX, "a server's maximum is"
-        return threads(), "the maximum for this machine's processors is"
+        return most, reason
 
 
 def declared(path: Path) -> dict[str, Tactic]:

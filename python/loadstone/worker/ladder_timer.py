@@ -16,8 +16,7 @@ from typing import Any
 
 from loadstone._core import clock_ns
 from loadstone.engines.abilities import (
-    AsksConstant,
-    AsksNothing,
+    BareRequests,
     Counted,
     Counts,
     OwnTimes,
@@ -144,9 +143,9 @@ class LadderTimer:
         statement = self._translate(block, variation.text)
         engine = self._engine
         match rung:
-            case ladder.EMPTY if isinstance(engine, AsksNothing):
+            case ladder.EMPTY if isinstance(engine, BareRequests):
                 return self._clocked(engine.ask_nothing)
-            case ladder.CONSTANT if isinstance(engine, AsksConstant):
+            case ladder.CONSTANT if isinstance(engine, BareRequests):
                 return self._clocked(engine.ask_constant)
             case ladder.PLANNED if isinstance(engine, Plans):
                 query = counting.query_of(statement.text, engine.dialect)

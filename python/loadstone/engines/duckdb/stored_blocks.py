@@ -8,10 +8,9 @@ database reads them, and a scan of them reads nothing further.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import duckdb
+import duckdb
 
 _SCANS = ("SEQ_SCAN", "INDEX_SCAN")
 _SEGMENTS = """
@@ -20,7 +19,7 @@ FROM pragma_storage_info($1)"""
 _WORD = re.compile(r"\w+")
 
 
-def reads_blocks(db: "duckdb.DuckDBPyConnection", statement: str) -> bool:
+def reads_blocks(db: duckdb.DuckDBPyConnection, statement: str) -> bool:
     """Whether one of its scans is of a column that has a block, as far as EXPLAIN and the storage
     of the tables say; True where they leave it open."""
     rows = db.execute(f"EXPLAIN (FORMAT JSON) {statement}").fetchall()
@@ -34,13 +33,13 @@ def _scans(nodes: list[dict[str, Any]]) -> Iterator[Mapping[str, Any]]:
         yield from _scans(node["children"])
 
 
-def _has_block(db: "duckdb.DuckDBPyConnection", scan: Mapping[str, Any]) -> bool:
+def _has_block(db: duckdb.DuckDBPyConnection, scan: Mapping[str, Any]) -> bool:
     """Whether a column of the scan, selected or in its filter, has a stored block, or one that is
     not stored yet."""
     table = str(scan.get("Table", "")).rpartition(".")[2]
     try:
         stored = db.execute(_SEGMENTS, [table]).fetchall()
-    except _errors():
+    except duckdb.Error:
         # A name that its catalog, its schema or its own full stop makes another.
         return True
     named = set(_WORD.findall(json.dumps([scan.get("Projections"), scan.get("Filters")]).lower()))
@@ -48,9 +47,3 @@ def _has_block(db: "duckdb.DuckDBPyConnection", scan: Mapping[str, Any]) -> bool
     if not named & columns:
         return bool(stored)
     return any(has for column, has in stored if column in named)
-
-
-def _errors() -> type[Exception]:
-    import duckdb
-
-    return duckdb.Error

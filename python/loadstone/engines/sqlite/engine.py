@@ -96,10 +96,8 @@ class SqliteEngine(SqliteFamily):
         """To our file; to a user's within our space of it, or to read alone."""
         if self._space is None:
             connection = driver.Connection(str(self.path))
-        elif self.as_it_stands:
-            connection = user_file.connect_to_read(self.path)
         else:
-            connection = user_file.connect(self.path)
+            connection = user_file.connect(self.path, to_read=self.as_it_stands)
         try:
             if self._space is None:
                 connection.set_busy_timeout(BUSY_MS_MAX)

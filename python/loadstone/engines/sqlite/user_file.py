@@ -81,35 +81,23 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def connect(path: Path) -> apsw.Connection:
-    """Open an existing file of the user's; change nothing. Raises `EngineError`."""
-    look(path)
+def connect(path: Path, *, to_read: bool = False) -> apsw.Connection:
+    """Open an existing file of the user's; change nothing. `to_read`: so that SQLite refuses every
+    write. Raises `EngineError`."""
+    (_look_at if to_read else look)(path)
+    flags = apsw.SQLITE_OPEN_READONLY if to_read else apsw.SQLITE_OPEN_READWRITE
     with errors(f"cannot open {path}"):
-        db = driver.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        db = driver.Connection(str(path), flags=flags)
         try:
             db.set_busy_timeout(BUSY_MS_MAX)
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-            if db.readonly("main"):
+            if to_read:
+                db.pragma("query_only", True)
+                if not db.readonly("main") or str(db.pragma("query_only")) != "1":
+                    raise _refusal(path, "SQLite does not open it read-only", "name a copy")
+                db.authorizer = _reading_alone
+            elif db.readonly("main"):
                 raise _refusal(path, "it is read-only", "make it writable, or name a copy")
-        except BaseException:
-            db.close()
-            raise
-    return db
-
-
-def connect_to_read(path: Path) -> apsw.Connection:
-    """Open an existing file of the user's so that SQLite refuses every write. Raises
-    `EngineError`."""
-    _look_at(path)
-    with errors(f"cannot open {path} to read it"):
-        db = driver.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            db.set_busy_timeout(BUSY_MS_MAX)
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-            db.pragma("query_only", True)
-            if not db.readonly("main") or str(db.pragma("query_only")) != "1":
-                raise _refusal(path, "SQLite does not open it read-only", "name a copy")
-            db.authorizer = _reading_alone
         except BaseException:
             db.close()
             raise
