@@ -256,7 +256,7 @@ def test_it_is_stopped_started_settled_and_removed_without_a_trace(theirs: Their
     assert len(theirs.rows()) == 2
 
 
-def test_a_file_that_is_none_is_reported_and_not_made(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_and_is_not_made(tmp_path: Path) -> None:
     for kind, scheme in ((SqliteEngine, "sqlite"), (DuckdbEngine, "duckdb")):
         engine = _engine(kind, f"{scheme}://{tmp_path}/none.db", tmp_path)
         with pytest.raises(EngineError, match=r"none\.db"):

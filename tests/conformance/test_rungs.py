@@ -49,7 +49,7 @@ def test_requests_that_ask_for_no_data_change_nothing(loaded: Engine) -> None:
         unchanged(loaded, loaded.ask_constant)
 
 
-def test_a_constant_can_be_asked_for_after_a_restart(loaded: Engine) -> None:
+def test_the_constant_works_after_a_restart(loaded: Engine) -> None:
     """A prepared statement belonged to the session before."""
     if isinstance(loaded, BareRequests):
         loaded.ask_constant()

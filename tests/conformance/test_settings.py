@@ -173,7 +173,7 @@ def test_a_setting_is_read_from_the_engine(
     assert engine.terms()[text.partition("?")[2].partition("=")[0]] == reading
 
 
-def test_like_heeds_capitals_where_that_is_requested_and_the_terms_say_so(start: Start) -> None:
+def test_case_sensitive_like_takes_effect_and_is_a_term(start: Start) -> None:
     asked = "SELECT 'Anna' LIKE 'anna%'"
     engine = start("sqlite?set.case_sensitive_like=on")
     assert engine.fetch(asked) == [(0,)]

@@ -1,5 +1,5 @@
 """A term read back is a fact: it follows a change behind the lab's back, and it does not follow
-what was asked."""
+the variant."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -82,7 +82,7 @@ def others(system: System) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", DEFAULTS)
-def test_the_terms_of_a_program_are_no_echo_of_what_was_asked(text: str) -> None:
+def test_the_terms_of_a_program_do_not_echo_its_variant(text: str) -> None:
     with loaded_client(text) as client:
         asked = client.variant
         tactics = client.capabilities.tactics
@@ -129,7 +129,7 @@ def test_a_design_is_read_from_the_database_that_is_there(
 
 
 @pytest.mark.slow
-def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
+def test_the_terms_of_a_program_come_from_its_own_session() -> None:
     with loaded_client("postgresql") as client:
         assert client.terms()["durability"] == "full"
         server = client.instance  # type: ignore[attr-defined]

@@ -80,7 +80,7 @@ def test_a_commit_outlives_its_process(make: MakeEngine, scratch: Path, durabili
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @pytest.mark.parametrize(("durability", "least", "most"), [("full", 10, 30), ("none", 0, 1)])
-def test_a_commit_waits_for_the_device_where_that_is_requested(
+def test_a_commit_waits_for_the_device_only_with_full_durability(
     scratch: Path, tmp_path: Path, durability: str, least: int, most: int
 ) -> None:
     """By its system calls, between the load and the end: a pragma that reads back what was set
@@ -139,7 +139,7 @@ def test_a_sort_that_does_not_fit_stays_in_the_scratch_folder(
     assert os.environ.get("TMPDIR") == before
 
 
-def test_another_program_is_told_apart_from_a_broken_file(make: MakeEngine, scratch: Path) -> None:
+def test_a_locked_file_is_distinguished_from_a_broken_one(make: MakeEngine, scratch: Path) -> None:
     with worker(scratch, "full") as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begin\n"

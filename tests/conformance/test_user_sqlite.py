@@ -300,7 +300,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", sorted(WRONG))
-def test_what_cannot_be_measured_is_reported_and_stays_as_it_is(
+def test_a_file_that_cannot_be_measured_is_an_error_and_stays_as_it_is(
     plain: UserFile, connect: Connect, case: str
 ) -> None:
     spoil, message = WRONG[case]

@@ -104,7 +104,7 @@ def test_a_function_without_a_name_belongs_to_its_first_neighbour_that_is_known(
     assert of("_core.abi3.so", unknown) == of("_core.abi3.so", "[stub]") == UNCLASSIFIED
 
 
-def test_what_nobody_knows_is_said_to_be_so():
+def test_an_unknown_function_is_unclassified():
     assert components_of("../sqlite") == components_of("nobody")
     assert components_of("nobody").of("libz.so", "inflate") == UNCLASSIFIED
 

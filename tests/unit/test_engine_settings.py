@@ -81,7 +81,7 @@ def test_duckdbs_sizes_are_read_in_any_unit(printed: str, tmp_path: Path) -> Non
     ("asked", "hint"),
     [("cache_sise", "did you mean cache_size"), ("zzz", "see the manual of sqlite")],
 )
-def test_a_misspelt_setting_is_reported_the_near_ones(asked: str, hint: str) -> None:
+def test_an_error_about_a_misspelt_setting_names_the_near_ones(asked: str, hint: str) -> None:
     error = pragmas_of_sqlite.SETTINGS.unknown(asked, ("cache_size", "page_size", "mmap_size"))
     assert error.message == f"sqlite has no setting {asked!r}"
     assert error.hint.startswith(hint)

@@ -53,7 +53,7 @@ def test_every_place_answers_alike_and_is_read_back(engine: LodeEngine):
     assert LodeEngine.capabilities.tactics.keys() <= engine.terms().keys()
 
 
-def test_what_is_asked_beside_statements_is_reported_at_every_place(engine: LodeEngine):
+def test_counts_and_bare_requests_work_at_every_place(engine: LodeEngine):
     assert engine.tables() == ["numbers"]
     assert engine.access_paths(ALL, "") == ["heap"]
     assert "numbers" in engine.explain(ALL)

@@ -11,7 +11,7 @@ KINDS = (Schema, OwnTables)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_space_is_reported_again_by_its_name(kind: type[Space]) -> None:
+def test_a_space_is_recognised_by_its_name(kind: type[Space]) -> None:
     space = kind.of("run1", "postgresql?cache=1")
     assert kind.named(space.name) == space
     assert type(kind.named(space.name)) is kind

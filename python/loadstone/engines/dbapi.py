@@ -81,7 +81,7 @@ class DbapiEngine(Engine):
         except self.driver_errors as error:
             if not self.is_driver_error(error):
                 raise
-            text = "; ".join(str(error).strip().splitlines()) or type(error).__name__
+            text = str(error).strip() or type(error).__name__
             message = f"{self.name}: {doing}: {text}" if doing else f"{self.name}: {text}"
             raise EngineError(message, hint=self.hint(error)) from error
 
@@ -165,7 +165,7 @@ class DbapiEngine(Engine):
         return table.all_indexes if wanted else ()
 
     def fill(self, table: Table, rows: "pa.RecordBatchReader") -> None:
-        """Insert the rows of a new table, in the order of its key where it has one."""
+        """Insert the rows of a new table; a clustered one is sorted first, in memory."""
         if table.order:
             rows = rows.read_all().sort_by([(name, "ascending") for name in table.order])
             rows = rows.to_reader(max_chunksize=10_000)
