@@ -9,6 +9,10 @@ from desk import Desk
 ENGINE = Path(__file__).parents[1] / "conformance" / "third_party.py"
 
 
+LINES_MAX = 150
+"""What a newcomer has to write over a DB-API driver: CONTRIBUTING, "Add an engine"."""
+
+
 def installed(folder: Path) -> str:
     """A package with an entry point, as an installer leaves it; its place."""
     folder.mkdir()
@@ -32,3 +36,7 @@ def test_its_answers_are_checked_its_cold_is_proved_and_its_terms_are_read_back(
     page = desk.run("report", str(desk.record), "--format", "md")
     assert page.returncode == 0, page.stderr
     assert "plain?durability=none" in page.stdout
+
+
+def test_it_is_one_short_file() -> None:
+    assert len(ENGINE.read_text(encoding="utf-8").splitlines()) <= LINES_MAX
