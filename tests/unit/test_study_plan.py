@@ -80,14 +80,6 @@ def test_further_values_of_a_tactic_are_measured_alone_and_at_no_end() -> None:
     assert Plan.from_json(plan.to_json()) == plan
 
 
-def test_a_study_of_before_further_values_is_read() -> None:
-    plan = planned(vary=SWITCHES)
-    older = json.loads(plan.to_json())
-    for switch in older["study"]["switches"]:
-        del switch["further"]
-    assert Plan.from_json(json.dumps(older)) == plan
-
-
 @pytest.mark.parametrize(("choices", "reported"), [
     ({"on": ["duckdb", "sqlite"], "vary": ["durability"]}, "one engine, not of 2"),
     ({"vary": ["speed=1,2"]}, "no tactic 'speed'"),
@@ -159,14 +151,6 @@ def test_a_record_may_not_claim_another_study_than_its_variants() -> None:
                    "no base"):  # fmt: skip
         with pytest.raises(InputError, match="the plan: "):
             Plan.from_json(broken(change))
-
-
-def test_a_plan_of_before_studies_is_none() -> None:
-    plan = plan_from({"benchmark": "wisconsin", "on": ["sqlite"]}, None).plan
-    older = json.loads(plan.to_json())
-    for name in ("design", "vary", "within_s", "study"):
-        del older[name]
-    assert Plan.from_json(json.dumps(older)) == plan
 
 
 PLAIN = 'benchmark = "wisconsin"\nrows = [1000]\noperations = ["min-heap"]\n'

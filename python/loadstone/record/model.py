@@ -90,19 +90,9 @@ class Sample:
 
 
 WORK = (
-    "tuples",
-    "pages",
-    "comparisons",
-    "hash_probes",
-    "spilled_bytes",
-    "log_bytes",
-    "batches_ahead",
-    "functions_compiled",
-    "code_bytes",
-    "compile_ns",
-    "first_copy_reads",
-    "second_copy_reads",
-)
+    "tuples", "pages", "comparisons", "hash_probes", "spilled_bytes", "log_bytes", "batches_ahead",
+    "functions_compiled", "code_bytes", "compile_ns", "first_copy_reads", "second_copy_reads",
+)  # fmt: skip
 """The fields of a sample that an engine counts of its own work."""
 
 

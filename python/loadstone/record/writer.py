@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -249,8 +249,19 @@ class Recorder:
             for value in values:
                 _insert(self._connection, name, keys, value)
 
-    def _transaction(self) -> "_Transaction":
-        return _Transaction(self._connection, self.path)
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """BEGIN … COMMIT, or ROLLBACK and a `RecordError`."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._connection.rollback()  # a commit that failed leaves its transaction open
+            raise _cannot_write(self.path, error) from error
+        except BaseException:
+            self._connection.rollback()
+            raise
 
 
 def _insert(connection: sqlite3.Connection, name: str, keys: Mapping[str, int], value: Any) -> int:
@@ -260,32 +271,6 @@ def _insert(connection: sqlite3.Connection, name: str, keys: Mapping[str, int], 
     # Names of ours, never input.
     query = f"INSERT INTO {name} ({columns}) VALUES ({marks})"  # noqa: S608
     return int(connection.execute(query, row).lastrowid or 0)
-
-
-class _Transaction:
-    """BEGIN … COMMIT, or ROLLBACK and a `RecordError`."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self._path = path
-
-    def __enter__(self) -> None:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            raise _cannot_write(self._path, error) from error
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: object
-    ) -> None:
-        try:
-            self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
-        except sqlite3.Error as failure:
-            if kind is None:
-                self._connection.rollback()  # a commit that failed leaves its transaction open
-                raise _cannot_write(self._path, failure) from failure
-        if isinstance(error, sqlite3.Error):
-            raise _cannot_write(self._path, error) from error
 
 
 def _cannot_write(path: Path, error: Exception) -> RecordError:
