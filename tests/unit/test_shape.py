@@ -1,15 +1,12 @@
 """Values out of JSON and TOML are what is declared; what is wrong is said in the file's words."""
 
-import dataclasses
 from typing import Annotated
 
 import pytest
 from msgspec import Meta
 
-from loadstone.benchmarks.base import Published as Declared
-from loadstone.benchmarks.base import PublishedTable
 from loadstone.errors import InputError
-from loadstone.record.published import Published, Table
+from loadstone.plan.published import Published, PublishedTable
 from loadstone.text.shape import fields_of, one_of, shaped, strict_json
 
 
@@ -56,10 +53,5 @@ def test_of_several_kinds_of_value_all_are_named(value):
 def test_a_right_value_is_taken():
     assert shaped([1, 2], tuple[int, ...] | None, "it") == (1, 2)
     assert shaped(None, tuple[int, ...] | None, "it") is None
-    assert shaped([["a", None, {"s": 1, "t": "x"}]], fields_of(Table)["rows"], "it")
+    assert shaped([["a", None, {"s": 1, "t": "x"}]], fields_of(PublishedTable)["rows"], "it")
     assert shaped(3, Annotated[float, Meta(ge=0, le=9)], "it") == 3.0
-
-
-def test_a_record_keeps_the_papers_numbers_as_a_benchmark_declares_them():
-    for kept, declared in ((Published, Declared), (Table, PublishedTable)):
-        assert list(kept.__annotations__) == [field.name for field in dataclasses.fields(declared)]

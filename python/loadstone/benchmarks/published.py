@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadstone.benchmarks.base import DerivedColumn, Published, PublishedTable
+from loadstone.plan.published import DerivedColumn, Published, PublishedTable
 
 
 def published_in(file: Path, scale: int) -> Published:

@@ -8,8 +8,7 @@ round, samples further samples of undecided cells;  loops of users;  time budget
 Not in it: measuring disturbed cells again, which a quiet machine does not need."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.capabilities import Estimate
@@ -51,8 +50,6 @@ class Pace:
 
 USUAL = Pace()
 
-Operations = Mapping[tuple[int, str], Operation]
-"""By the number of tuples, and the name."""
 Executed = Mapping[tuple[str, str], float]
 """The time in s of one execution of a user's statement, by its name and the variant: nobody knows
 it before each was executed once."""
@@ -72,22 +69,10 @@ def seconds_estimated(
     if plan.study is not None:
         return STUDY_S + sum(rows * STUDY_TUPLE_S for rows in plan.rows) + plan.within_s
     own = [cell for cell in (plan.cells if cells is None else cells) if not cell.gap]
-    operations = {
-        (rows, item.name): item
-        for rows in plan.rows
-        for item in benchmark.operations(plan.edition, rows)
-    }
-    return sum(
-        (
-            START_S
-            + sum(_estimate(engines[name]).start_s for name in {one.variant for one in own}),
-            _loading_s(plan, benchmark, operations, engines, own),
-            _samples_s(plan, benchmark, operations, engines, own, paces or {}),
-            _repeated_s(plan, own),
-            loops * plan.loop_s,
-            budget_seconds(plan, own),
-        )
-    )
+    work = _Work(plan, benchmark, engines, own, paces or {})
+    starts_s = (work.estimate(name).start_s for name in {cell.variant for cell in own})
+    parts_s = (START_S, *starts_s, work.loading_s(), work.samples_s(), work.repeated_s())
+    return sum(parts_s) + loops * plan.loop_s + budget_seconds(plan, own)
 
 
 def seconds_left(
@@ -99,22 +84,12 @@ def seconds_left(
     *,
     loops: int,
 ) -> float:
-    """A rough estimate for these cells of a user's workload, and so many loops, from where each
-    statement was executed once; those that are not in `executed` are not measured."""
+    """A rough estimate for these cells of a user's workload, and so many loops, once each statement
+    was executed; those that are not in `executed` are not measured."""
     own = [cell for cell in cells if (cell.operation, cell.variant) in executed]
-    operations = {
-        (rows, item.name): item
-        for rows in plan.rows
-        for item in benchmark.operations(plan.edition, rows)
-    }
-    return sum(
-        (
-            _samples_s(plan, benchmark, operations, engines, own, {}, executed),
-            max(_repeated_s(plan, own), _pass_s(plan, own, executed)),
-            loops * plan.loop_s,
-            budget_seconds(plan, own),
-        )
-    )
+    work = _Work(plan, benchmark, engines, own, {}, executed)
+    once_more_s = max(work.repeated_s(), work.pass_s())
+    return work.samples_s() + once_more_s + loops * plan.loop_s + budget_seconds(plan, own)
 
 
 def budget_seconds(plan: Plan, cells: Sequence[Cell] | None = None) -> float:
@@ -133,82 +108,95 @@ def has_budget(plan: Plan, cell: Cell) -> bool:
     return is_warm and not is_harness and cell.rows == max(plan.rows)
 
 
-def _loading_s(
-    plan: Plan,
-    benchmark: Benchmark,
-    operations: Operations,
-    engines: Mapping[str, type[System]],
-    cells: Sequence[Cell],
-) -> float:
-    """Every variant loads the relations in the designs that its operations need."""
-    total_s = 0.0
-    stored = benchmark.stored_relations(plan.edition)
-    for rows in dict.fromkeys(cell.rows for cell in cells):
-        own = [cell for cell in cells if cell.rows == rows]
-        designs = {operations[rows, cell.operation].design for cell in own}
-        count = sum(one.design in designs for one in stored)
-        for variant in {cell.variant for cell in own}:
-            # One statement makes it, and another checks it.
-            relation_s = RELATION_S + 2 * _estimate(engines[variant]).statement_s
-            total_s += count * relation_s + rows * TUPLE_S
-    return total_s
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Cells to be measured, and what their time depends on."""
 
+    plan: Plan
+    benchmark: Benchmark
+    engines: Mapping[str, type[System]]
+    cells: Sequence[Cell]
+    paces: Mapping[str, Pace]
+    executed: Executed = field(default_factory=dict)
 
-def _estimate(engine: type[System]) -> Estimate:
-    return engine.capabilities.estimate
+    def estimate(self, variant: str) -> Estimate:
+        """What its engine declares of its time."""
+        return self.engines[variant].capabilities.estimate
 
+    @property
+    def operations(self) -> Mapping[tuple[int, str], Operation]:
+        """By the number of tuples, and the name."""
+        return {
+            (rows, item.name): item
+            for rows in self.plan.rows
+            for item in self.benchmark.operations(self.plan.edition, rows)
+        }
 
-def _samples_s(
-    plan: Plan,
-    benchmark: Benchmark,
-    operations: Operations,
-    engines: Mapping[str, type[System]],
-    cells: Sequence[Cell],
-    paces: Mapping[str, Pace],
-    executed: Executed = MappingProxyType({}),
-) -> float:
-    total_s = 0.0
-    reopened: dict[tuple[int, str], int] = {}
-    starts_s: dict[tuple[int, str], float] = {}
-    for cell in cells:
-        if cell.variant == NULL_ENGINE:
-            continue
-        operation = operations[cell.rows, cell.operation]
-        estimate = _estimate(engines[cell.variant])
-        calls_s = benchmark.calls(operation) * estimate.calls_s.get(benchmark.name, 0.0)
-        pace = paces.get(cell.variant, USUAL)
-        tuples_s = cell.rows * benchmark.tuple_s * pace.tuples
-        commits_s = benchmark.commits(operation) * pace.commit_s
+    def loading_s(self) -> float:
+        """Every variant loads the relations in the designs that its operations need."""
+        total_s = 0.0
+        operations = self.operations
+        stored = self.benchmark.stored_relations(self.plan.edition)
+        for rows in dict.fromkeys(cell.rows for cell in self.cells):
+            own = [cell for cell in self.cells if cell.rows == rows]
+            designs = {operations[rows, cell.operation].design for cell in own}
+            count = sum(one.design in designs for one in stored)
+            for variant in {cell.variant for cell in own}:
+                # One statement makes it, and another checks it.
+                relation_s = RELATION_S + 2 * self.estimate(variant).statement_s
+                total_s += count * relation_s + rows * TUPLE_S
+        return total_s
+
+    def samples_s(self) -> float:
+        """Warm-ups and samples, and for cold ones the restarts."""
+        total_s = 0.0
+        operations = self.operations
+        reopened: dict[tuple[int, str], int] = {}
+        starts_s: dict[tuple[int, str], float] = {}
+        for cell in self.cells:
+            if cell.variant == NULL_ENGINE:
+                continue
+            operation = operations[cell.rows, cell.operation]
+            total_s += (cell.samples + self._warm_ups(operation, cell)) * self._once_s(
+                operation, cell
+            )
+            if cell.temperature == "cold":
+                # Operations measured in the same rounds are made cold one after the other.
+                key = cell.rows, cell.operation
+                start_s = self.estimate(cell.variant).start_s
+                reopened[key] = max(reopened.get(key, 0), cell.samples)
+                starts_s[key] = max(starts_s.get(key, REOPENED_S), start_s)
+        return total_s + sum(times * starts_s[key] for key, times in reopened.items())
+
+    def _once_s(self, operation: Operation, cell: Cell) -> float:
+        """One sample."""
+        estimate, pace = self.estimate(cell.variant), self.paces.get(cell.variant, USUAL)
+        calls = self.benchmark.calls(operation)
+        calls_s = calls * estimate.calls_s.get(self.benchmark.name, 0.0)
+        tuples_s = cell.rows * self.benchmark.tuple_s * pace.tuples
+        commits_s = self.benchmark.commits(operation) * pace.commit_s
         usual_s = estimate.statement_s + tuples_s + calls_s + commits_s
-        once_s = SAMPLE_S + executed.get((cell.operation, cell.variant), usual_s)
-        total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
-        if cell.temperature == "cold":
-            # Operations measured in the same rounds are made cold one after the other.
-            key = cell.rows, cell.operation
-            reopened[key] = max(reopened.get(key, 0), cell.samples)
-            starts_s[key] = max(starts_s.get(key, REOPENED_S), estimate.start_s)
-    return total_s + sum(times * starts_s[key] for key, times in reopened.items())
+        return SAMPLE_S + self.executed.get((cell.operation, cell.variant), usual_s)
 
+    def _warm_ups(self, operation: Operation, cell: Cell) -> int:
+        """Before each block inputs that no sample has, or the block's own texts."""
+        if cell.temperature != "warm":
+            return 0
+        return self.plan.warm_up * (len(operation.warming) or cell.samples)
 
-def _warm_ups(plan: Plan, operation: Operation, cell: Cell) -> int:
-    """Before each block inputs that no sample has, or the block's own texts."""
-    if cell.temperature != "warm":
-        return 0
-    return plan.warm_up * (len(operation.warming) or cell.samples)
+    def pass_s(self) -> float:
+        """Each comparison that is undecided takes one more block of all, however long that is."""
+        once_s = sum(
+            min(REPEAT_BLOCK, max(self.plan.repeat_most - cell.samples, 0))
+            * self.executed[cell.operation, cell.variant]
+            for cell in self.cells
+            if cell.temperature != "cold"
+        )
+        return REPEATED_SHARE * (1 + self.plan.warm_up) * once_s
 
-
-def _pass_s(plan: Plan, cells: Sequence[Cell], executed: Executed) -> float:
-    """Each comparison that is undecided takes one more block of all, however long that is."""
-    once_s = sum(
-        min(REPEAT_BLOCK, max(plan.repeat_most - cell.samples, 0))
-        * executed[cell.operation, cell.variant]
-        for cell in cells
-        if cell.temperature != "cold"
-    )
-    return REPEATED_SHARE * (1 + plan.warm_up) * once_s
-
-
-def _repeated_s(plan: Plan, cells: Sequence[Cell]) -> float:
-    warm = {cell.operation for cell in cells if cell.temperature != "cold"}
-    most = max((cell.samples for cell in cells), default=plan.repeat_most)
-    return REPEATED_SHARE * plan.repeat_s * len(warm) if plan.repeat_most > most else 0.0
+    def repeated_s(self) -> float:
+        """The time for further samples of undecided cells."""
+        plan = self.plan
+        warm = {cell.operation for cell in self.cells if cell.temperature != "cold"}
+        most = max((cell.samples for cell in self.cells), default=plan.repeat_most)
+        return REPEATED_SHARE * plan.repeat_s * len(warm) if plan.repeat_most > most else 0.0

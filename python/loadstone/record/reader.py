@@ -10,12 +10,12 @@ from typing import Any
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.plan.published import Published
 from loadstone.plan.study import Decision
 from loadstone.record.budget import Budget
 from loadstone.record.door import opened
 from loadstone.record.facts import machine_fact
 from loadstone.record.model import CellResult, ColdEvidence, Run, Session
-from loadstone.record.published import Published
 from loadstone.record.schema import PARTS_OF_BUDGET, PARTS_OF_CELL, table_of
 from loadstone.text.shape import shaped, shown, strict_json
 
@@ -143,6 +143,7 @@ def _run(source: _Source) -> Run:
     plan = Plan.from_json(head.plan)
     if head.plan_hash != plan.hash:
         raise RecordError("its plan does not match run.plan_hash")
+    published = strict_json(head.published)
     decided = [*source.rows("decision")]
     operations = sorted(source.values("operation"), key=lambda text: (text.rows, text.ordinal))
     sizes = {(size.variant, size.rows): size.bytes for size in source.values("size")}
@@ -152,7 +153,7 @@ def _run(source: _Source) -> Run:
         created_at=head.created_at,
         loadstone_version=head.loadstone_version,
         plan=plan,
-        published=shaped(strict_json(head.published), Published, "run.published"),
+        published=_as_given(asdict(shaped(published, Published, "run.published")), published),
         presentation=Presentation.from_json(head.presentation),
         sessions=_sessions(source),
         operations=_each_once(operations),
@@ -171,6 +172,15 @@ def _run(source: _Source) -> Run:
             lambda one: (one.operation, one.rows, one.variation, one.variant),
         ),
     )
+
+
+def _as_given(checked: Any, given: Any) -> Any:
+    """A checked value with the keys that the record has, and no defaults."""
+    if isinstance(given, dict):
+        return {key: _as_given(checked[key], value) for key, value in given.items()}
+    if isinstance(given, list):
+        return tuple(_as_given(*pair) for pair in zip(checked, given, strict=True))
+    return checked
 
 
 def _each_once(values: Iterable[Any]) -> tuple[Any, ...]:

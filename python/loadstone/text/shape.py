@@ -14,12 +14,10 @@ from typing import (
     Annotated,
     Any,
     NoReturn,
-    Required,
     Union,
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 import msgspec
@@ -89,10 +87,9 @@ def converted(value: Any, wanted: Any, where: str) -> Any:
 @cache
 def fields_of(kind: Any) -> dict[str, Any]:
     """Name -> annotation, of a type with fields; empty for other types."""
-    if not (dataclasses.is_dataclass(kind) or is_typeddict(kind) or _is_struct(kind)):
+    if not (dataclasses.is_dataclass(kind) or _is_struct(kind)):
         return {}
-    hints = get_type_hints(kind, include_extras=True)
-    return {n: get_args(h)[0] if get_origin(h) is Required else h for n, h in hints.items()}
+    return get_type_hints(kind, include_extras=True)
 
 
 def _is_struct(kind: Any) -> bool:
@@ -162,14 +159,11 @@ def _refusal(value: Any, wanted: Any, where: str) -> InputError:
 
 def _missing(value: dict[str, Any], kind: Any) -> str:
     """The first required field that the value lacks."""
-    if is_typeddict(kind):
-        required: list[str] = sorted(kind.__required_keys__)
-    else:
-        required = [
-            one.name
-            for one in dataclasses.fields(kind)
-            if one.default is one.default_factory is dataclasses.MISSING
-        ]
+    required = (
+        one.name
+        for one in dataclasses.fields(kind)
+        if one.default is one.default_factory is dataclasses.MISSING
+    )
     return next(name for name in required if name not in value)
 
 
