@@ -85,16 +85,6 @@ def test_a_plan_reports_the_roles_and_keeps_them() -> None:
     assert Plan.from_json(plan.to_json()) == plan
 
 
-def test_a_plan_of_before_there_were_roles_ranks_no_limit_either() -> None:
-    run = named(make_oo1_run(), "zodb", "python-null")
-    data = json.loads(run.plan.to_json())
-    del data["roles"], data["on"]  # choices were not kept then, either
-    old = Plan.from_json(json.dumps(data))
-    assert dict(old.roles) == {
-        "memory": "limit", "null": "harness overhead", "python-null": "harness overhead",
-    }  # fmt: skip
-
-
 def test_choices_become_a_plan_with_roles(tmp_path) -> None:
     from loadstone.run.planned import plan_from
 
