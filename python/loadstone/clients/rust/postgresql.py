@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone.clients.declared import capabilities
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.capabilities import Capabilities, UrlUse
-from loadstone.engines.postgresql import other_driver
+from loadstone.engines.postgresql.session import connection_string
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import SERVER_TACTICS, SESSION_TACTICS, TACTICS
 from loadstone.engines.tactic import of_client
@@ -111,7 +111,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
             )
         if self._own_place() in BY_TCP:
             parameters |= {"host": self.instance.interface, "password": self._password}
-        return other_driver.address(parameters), None
+        return connection_string(parameters), None
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
         """Those that are not the server's. A remote place is TCP to the client."""

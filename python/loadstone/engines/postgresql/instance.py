@@ -17,18 +17,20 @@ from psycopg import sql
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 
-from loadstone.engines.postgresql import calls, data_folder, other_driver, own_settings
+from loadstone.engines.postgresql import calls, own_settings
 from loadstone.engines.postgresql.dead_tuples import DeadTuples
 from loadstone.engines.postgresql.infinite import rows_of
-from loadstone.engines.postgresql.reading import (
-    only_read,
-    query_alone,
-    reads_alone,
-    transaction,
-)
+from loadstone.engines.postgresql.reading import only_read, query_alone, reads_alone, transaction
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer
-from loadstone.engines.postgresql.session import Address, private_address, user_address
+from loadstone.engines.postgresql.session import (
+    Address,
+    connection_string,
+    database_folder,
+    private_address,
+    session_statements,
+    user_address,
+)
 from loadstone.engines.postgresql.switches import OF_OUR_SERVER, settings_of_session
 from loadstone.engines.postgresql.terms import (
     read_tactics,
@@ -314,7 +316,7 @@ class Instance:
     def not_data(self) -> Mapping[Path, str]:
         """The private server's files that no session of ours reads. Two thirds of all
         files are its template databases'."""
-        return {} if self.server is None else data_folder.not_data(self.server, self._folder)
+        return {} if self.server is None else self.server.not_data(self._folder)
 
     def processes(self) -> Sequence[int]:
         """The private server's postmaster, parent of all its processes."""
@@ -370,8 +372,8 @@ class Instance:
         """The server's address in libpq's form, with its secret, and the statements by which
         another driver's session has the settings of this one."""
         with self.errors("cannot read the settings"):
-            statements = other_driver.statements(self.connection)
-        return other_driver.address(self.parameters() | dict(self._where().parameters)), statements
+            statements = session_statements(self.connection)
+        return connection_string(self.parameters() | dict(self._where().parameters)), statements
 
     def _enter(self, connection: Connection) -> None:
         with self.errors("cannot set up the session"):
@@ -439,7 +441,7 @@ class Instance:
     def _read_folder(self, connection: Connection) -> None:
         if not self._folder:
             with self.errors("cannot read the catalog"):
-                self._folder = data_folder.of_database(connection)
+                self._folder = database_folder(connection)
 
     def _launched(self, server: PrivateServer) -> Connection:
         error = EngineError("never tried")

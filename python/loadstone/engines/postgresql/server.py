@@ -6,6 +6,7 @@ namespace of its own.
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -108,6 +109,19 @@ class PrivateServer:
         with listener:
             near = socket.create_connection(listener.getsockname())
             return near, listener.accept()[0]
+
+    def not_data(self, database: str) -> Mapping[Path, str]:
+        """The server's files that no session of ours reads, each with the reason. `database`: the
+        folder of our database; empty as long as it is not known."""
+        base = self.data / "base"
+        ours = (database, "pgsql_tmp")
+        others = [path for path in base.iterdir() if path.name not in ours] if base.is_dir() else []
+        return {
+            self.log: "the server's log, which it never reads",
+            self.home / "socket": "the server's socket and its lock, perhaps on a tmpfs",
+            self.data / "pg_wal": "the log, which only a start after a crash reads",
+            **dict.fromkeys(others if database else (), "a database of the server's own"),
+        }
 
     def launch(self, settings: Mapping[str, str]) -> None:
         """Create the data folder if there is none, then start the server with these settings; do
@@ -217,6 +231,13 @@ class PrivateServer:
             # Admit the machine at the other end of the cable, and nobody else.
             with (self.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
                 rules.write("host all all samenet scram-sha-256\n")
+
+
+def is_relation(path: Path) -> bool:
+    """Whether a file of a data folder holds a relation or an index made after `initdb`
+    (`FirstNormalObjectId` of access/transam.h): `base/5/16391.1`, `base/5/16391_vm`."""
+    number = re.match(r"\d+", path.name)
+    return path.parent.parent.name == "base" and number is not None and int(number[0]) >= 16384
 
 
 def end_orphan(scratch: Path) -> Sequence[int]:

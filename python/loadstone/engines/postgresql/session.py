@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.secret import scrubbed, secrets_in
 
 CONNECT_S_DEFAULT = 10
+_KEYWORDS = ("host", "port", "user", "dbname", "password", "schema")
+"""What our Rust program reads from a connection string; all but the last are libpq's."""
 _UNKEPT = ("22", "54", "42701")
 """States of errors by which the server says that it cannot keep a table's data: a value, a size,
 the name of a column."""
@@ -106,3 +109,34 @@ def user_address(url: str) -> Address:
     parameters.setdefault("fallback_application_name", "loadstone")
     place = f"{host}:{port}/{parameters.get('dbname', '')}"
     return Address(parameters, place, secrets)
+
+
+def connection_string(parameters: Mapping[str, Any]) -> str:
+    """The address for another driver; it contains the secret, if there is one."""
+    return " ".join(f"{key}={_quoted(parameters[key])}" for key in _KEYWORDS if parameters.get(key))
+
+
+def session_statements(connection: psycopg.Connection[tuple[Any, ...]]) -> list[str]:
+    """The statements that give another driver's session the settings of this one, as the server
+    shows them: the search path, and every tactic that is a setting of the session."""
+    query = (
+        "SELECT name, setting FROM pg_catalog.pg_settings"
+        " WHERE source OPERATOR(pg_catalog.=) 'session' ORDER BY name"
+    )
+    form = sql.SQL("SELECT pg_catalog.set_config({}, {}, false)")
+    return [
+        form.format(sql.Literal(str(name)), sql.Literal(str(setting))).as_string(connection)
+        for name, setting in connection.execute(query).fetchall()
+    ]
+
+
+def database_folder(connection: psycopg.Connection[tuple[Any, ...]]) -> str:
+    """The name of the folder that holds the session's database. Raises psycopg's errors."""
+    query = "SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
+    (oid,) = connection.execute(query).fetchone() or ("",)
+    return str(oid)
+
+
+def _quoted(value: object) -> str:
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{text}'"

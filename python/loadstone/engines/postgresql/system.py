@@ -14,12 +14,11 @@ from loadstone.engines.postgresql.binaries import (
     require_programs,
     require_server,
 )
-from loadstone.engines.postgresql.data_folder import is_relation
 from loadstone.engines.postgresql.instance import Connection, Instance
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
 from loadstone.engines.postgresql.schema import Schema
-from loadstone.engines.postgresql.server import end_orphan
+from loadstone.engines.postgresql.server import end_orphan, is_relation
 from loadstone.engines.postgresql.session import user_address
 from loadstone.engines.postgresql.switches import LEFT_ALONE, OF_OUR_SERVER, following
 from loadstone.engines.postgresql.terms import TACTICS
