@@ -1,4 +1,5 @@
-r"""Two predictions of `docs/findings.md` that no command of Loadstone measures as a whole.
+r"""Two predictions of `docs/explanation/findings.md` that no command of Loadstone measures as a
+whole.
 
     python selfbench/predictions.py break-even    after how many tuples compiling a query pays off
     python selfbench/predictions.py analyze       what ANALYZE does to SQLite's prepared look-ups

@@ -3,8 +3,8 @@ r"""Tables 1 to 11 of Wisconsin 1983 beside today's, each figure a multiple of i
     loadstone run wisconsin --edition 1983 --on 'lode?profile=u-ingres' ... --record 1983.loadstone
     python selfbench/shape_1983.py 1983.loadstone
 
-`docs/wisconsin-1983.md` has the whole command. A statement that was ended at its time limit reads
-as more than the limit, as the paper's "> 5 hours" do.
+`docs/explanation/wisconsin-1983.md` has the whole command. A statement that was ended at its time
+limit reads as more than the limit, as the paper's "> 5 hours" do.
 """
 
 import argparse

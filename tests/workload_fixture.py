@@ -1,4 +1,4 @@
-"""The shop of docs/workload.md: its file as the document shows it, and data for it."""
+"""The shop of docs/reference/workload.md: its file as the document shows it, and data for it."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from desk import Desk
 from pyarrow import csv, parquet
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "workload.md"
+DOCUMENT = Path(__file__).parents[1] / "docs/reference/workload.md"
 CUSTOMER = """\
 id,name,city,since,active,credit
 1,Ann,Oslo,2020-01-05,true,100.50
@@ -34,7 +34,7 @@ def made(place: Path) -> Path:
 
 
 def slowdown_of_duckdb(place: Path) -> Path:
-    """The folder `messages` of docs/ci.md, whose join got slower in DuckDB 1.2.0."""
+    """The folder `messages` of docs/how-to/ci.md, whose join got slower in DuckDB 1.2.0."""
     folder = place / "messages"
     folder.mkdir()
     text = DOCUMENT.with_name("ci.md").read_text("utf-8")

@@ -1,6 +1,6 @@
 """Loadstone runs the classic database benchmarks on today's engines and checks every answer.
 
-For programs: `measure`, `study`, `read` and `compare`, described in `docs/python.md`.
+For programs: `measure`, `study`, `read` and `compare`, described in `docs/how-to/python.md`.
 """
 
 from typing import TYPE_CHECKING, Any

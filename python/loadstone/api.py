@@ -1,4 +1,5 @@
-"""Loadstone for programs in Python: measure, read a record, compare. `docs/python.md` has examples.
+"""Loadstone for programs in Python: measure, read a record, compare. `docs/how-to/python.md` has
+examples.
 
 The names here are those of `import loadstone`, which imports this module when one of them is first
 used. What a program gets is values; the record is the file that `loadstone` on the command line
@@ -46,7 +47,8 @@ class Record:
         return f"<Record {self.path}: {names}, {plural(cells, 'cell')}>"
 
     def cells(self) -> list[dict[str, Any]]:
-        """Every cell with its figures, in the columns of the CSV report (`docs/report.md`)."""
+        """Every cell with its figures, in the columns of the CSV report
+        (`docs/reference/report.md`)."""
         from loadstone.analysis.summary import summarise
         from loadstone.report import columns
 

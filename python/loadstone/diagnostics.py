@@ -45,7 +45,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Exit(IntEnum):
-    """The meaning of the exit codes. `docs/method.md` repeats the table for CI jobs."""
+    """The meaning of the exit codes. `docs/reference/exit-codes.md` repeats the table."""
 
     OK = 0
     CELLS_FAILED = 1

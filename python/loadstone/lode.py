@@ -1,4 +1,4 @@
-"""lode, the reference engine, for programs in Python: `docs/lode.md` has an example.
+"""lode, the reference engine, for programs in Python: `docs/reference/lode.md` has an example.
 
 Nothing but short names for what `_core.pyi` describes. Everything raises `LodeError`; after a
 `DeadlockError`, which is one, the transaction can be run again.

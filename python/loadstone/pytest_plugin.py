@@ -1,4 +1,5 @@
-"""A fixture for pytest: a performance test that Loadstone judges. `docs/python.md` has an example.
+"""A fixture for pytest: a performance test that Loadstone judges. `docs/how-to/python.md` has an
+example.
 
 pytest finds it by its entry point once Loadstone is installed; it imports nothing before a test
 requests it.

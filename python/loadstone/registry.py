@@ -101,7 +101,9 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
     """The benchmark of these choices: an installed one, or a workload of the user's own, whose
     files are read. Raises `InputError`."""
     if choices.data and not choices.sql:
-        raise InputError("--data needs --sql", hint="or write a workload.toml: docs/workload.md")
+        raise InputError(
+            "--data needs --sql", hint="or write a workload.toml: docs/reference/workload.md"
+        )
     if choices.dialect and not choices.sql:
         raise InputError(
             "--dialect needs --sql", hint='a workload names its own: dialect = "postgresql"'

@@ -76,7 +76,7 @@ def test_unequal_terms_are_refused_and_the_way_out_is_said(measured: Desk):
 
 
 def test_the_example_of_the_document_compares(measured: Desk):
-    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/method.md").read_text(encoding="utf-8")
     example = re.search(r"`loadstone (compare A --variants [^`]+)`", text)
     assert example is not None
     words = [RECORD if word == "A" else word for word in shlex.split(example[1])]

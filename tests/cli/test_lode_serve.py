@@ -40,7 +40,11 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def test_the_documents_command_serves_its_example(desk: Desk):
-    text = (Path(__file__).parents[2] / "docs/lode.md").read_text().partition("## Serving")[2]
+    text = (
+        (Path(__file__).parents[2] / "docs/reference/lode.md")
+        .read_text()
+        .partition("## Serving")[2]
+    )
     command = shlex.split(re.findall(r"^loadstone lode serve .*$", text, re.MULTILINE)[0])
     example = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
     with serving(desk, *command[3:]) as (_, at):

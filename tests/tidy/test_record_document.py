@@ -1,4 +1,5 @@
-"""docs/record.md describes the record that the code writes: its tables, columns, keys and version.
+"""docs/reference/record.md describes the record that the code writes: its tables, columns, keys and
+version.
 
 The queries it shows are run, on a record, by SQLite and by DuckDB.
 """
@@ -11,7 +12,7 @@ import pytest
 from loadstone.record import facts
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions
 
-DOCUMENT = "docs/record.md"
+DOCUMENT = "docs/reference/record.md"
 
 
 def described(text: str) -> dict[str, list[str]]:

@@ -1,4 +1,5 @@
-"""docs/report.md describes the JSON report that the code writes: its members by their names."""
+"""docs/reference/report.md describes the JSON report that the code writes: its members by their
+names."""
 
 import json
 import re
@@ -38,7 +39,7 @@ def names(value: Any) -> Iterator[str]:
 
 
 def test_every_member_that_the_document_names_is_in_a_report(texts):
-    said = set(members(texts["docs/report.md"]))
+    said = set(members(texts["docs/reference/report.md"]))
     assert len(said) > 50
     render = registry.load_report("json")().render
     runs = (with_budgets(make_run()), make_oo1_run(), study_record())

@@ -214,7 +214,7 @@ def test_another_answer_has_a_code_of_its_own_whatever_the_times_are(monkeypatch
 
 
 def test_the_document_has_each_code_once() -> None:
-    document = Path(__file__).parents[2] / "docs/ci.md"
+    document = Path(__file__).parents[2] / "docs/how-to/ci.md"
     rows = re.findall(r"^\| ([0-9, ]+) \|", document.read_text(encoding="utf-8"), re.MULTILINE)
     codes = [int(each) for row in rows for each in row.split(",")]
     assert sorted(codes) == sorted({*codes})

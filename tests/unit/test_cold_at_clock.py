@@ -264,7 +264,7 @@ def test_an_unknown_reading_is_no_proof(disk, monkeypatch):
 
 
 def test_the_document_states_the_limit():
-    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/method.md").read_text(encoding="utf-8")
     stated = f"at most {opening.KEPT_SHARE_MAX * 100:.0f} % of the data in the engine's own memory"
     assert stated in " ".join(text.split())
 

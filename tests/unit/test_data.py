@@ -18,7 +18,7 @@ from loadstone import _core
 from loadstone.commands.data import data
 from loadstone.errors import InputError
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/data.md"
 CHECKSUM = re.compile(
     r"\| (\d{4}(?:-skewed)?) \| ([\d,]+|fixed) \| (\w+) \| ([\d,]+) \| `([0-9a-f]{64})` \|"
 )

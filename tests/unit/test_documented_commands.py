@@ -21,7 +21,7 @@ SPAN = re.compile(r"(?<!`)`(loadstone [^`\n]+)`(?!`)")
 def shown(word: str) -> list[list[str]]:
     """The words of every command of that name in the documents, comments left out."""
     found = {}
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         # As a shell reads it: a command may go on in the next line.
         text = path.read_text(encoding="utf-8").replace("\\\n", " ")
         lines = [line for block in BLOCK.findall(text) for line in block.splitlines()]
@@ -73,7 +73,7 @@ WORKFLOW = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def of_workflows() -> list[list[str]]:
     """The words of each `loadstone ab` in the documents' workflows, without where its output
     goes."""
-    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/ci.md").read_text(encoding="utf-8")
     joined = "\n".join(WORKFLOW.findall(text)).replace("\\\n", " ").replace("$PWD", "/opt")
     lines = [line.strip().partition(">>")[0] for line in joined.splitlines()]
     return [shlex.split(line)[1:] for line in lines if line.startswith("loadstone ab")]

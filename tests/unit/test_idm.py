@@ -18,7 +18,7 @@ from loadstone.run.planned import plan_from
 
 BENCHMARK = IdmBenchmark()
 RELATIONS = ("simple", "dictionary", "onektup", "tenktup")
-DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/data.md"
 UPDATED = {"append-word": 1, "replace-word": 1, "replace-all-with-s": 2_210, "replace-all": 10_000}
 ROWS = {"retrieve-all-into": 10_000, "average-integers": 10, "average-decimals": 10, **UPDATED}
 """Rows of the answers that are not of one row."""

@@ -34,7 +34,7 @@ MISPRINTS = {
 }
 """(Table, query, tuples) -> the improvement that follows from the printed times, in %."""
 KEYED = ("keyed", "hash")
-DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/data.md"
 
 
 def oracle(edition, rows):

@@ -1,4 +1,5 @@
-"""The limits that make a cell invalid: on both sides of each, and as docs/method.md states them."""
+"""The limits that make a cell invalid: on both sides of each, and as docs/reference/method.md
+states them."""
 
 import re
 from dataclasses import replace
@@ -205,7 +206,7 @@ def test_an_invalid_cell_is_called_cold_only_with_proof(status, proofs, shown):
 
 
 def test_the_document_states_the_limits():
-    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/method.md").read_text(encoding="utf-8")
     table = text.partition("| limit | beyond it |")[2].partition("\n\n")[0]
     stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
     assert f"beyond {validity.AA_RATIO_BELIEVED:g} times invalid" in table

@@ -1,7 +1,8 @@
 """The labels' claims, held against truth that is made up: how often each is false.
 
-`docs/method.md` says of each label when it would be false; the numbers here are its evidence. Every
-trial draws engines whose true times are known, with what variations differ by in common to all.
+`docs/reference/method.md` says of each label when it would be false; the numbers here are its
+evidence. Every trial draws engines whose true times are known, with what variations differ by in
+common to all.
 """
 
 import random
@@ -123,7 +124,7 @@ def test_a_ratio_is_rarely_printed_between_two_equals_and_more_often_among_many(
 
 
 def test_the_document_says_of_every_label_when_it_would_be_false():
-    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/method.md").read_text(encoding="utf-8")
     table = text.partition("| label | claims | would be false where |")[2].partition("\n\n")[0]
     labels = [line.split("|")[1].strip(" *`") for line in table.splitlines()[2:]]
     said = {word for label in labels for word in label.replace("*", "").split(", ")}

@@ -11,7 +11,7 @@ from loadstone.benchmarks.idm.benchmark import IdmBenchmark
 from loadstone.benchmarks.ingres.benchmark import PUBLISHED_ROWS, IngresBenchmark
 
 PERCENT = re.compile(r"(?<![\d.])(\d+(?:\.\d)?) %( less)?")
-DOCUMENT = Path(__file__).parents[2] / "docs" / "idm.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/explanation/idm.md"
 
 
 def lesson_of(benchmark, operation: str) -> str:

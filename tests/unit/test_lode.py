@@ -36,11 +36,11 @@ def blocks(text, language):
 def test_the_documents_examples_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # Those that connect need the server of the command before them, as the command's tests have.
-    shown = blocks((ROOT / "docs/lode.md").read_text(), "python")
+    shown = blocks((ROOT / "docs/reference/lode.md").read_text(), "python")
     examples = [example for example in shown if "import conn" not in example.lower()]
     assert (len(shown), len(examples)) == (5, 3)
     for example in examples:
-        exec(compile(example, "docs/lode.md", "exec"), {})  # noqa: S102 - that is the test
+        exec(compile(example, "lode.md", "exec"), {})  # noqa: S102 - that is the test
     assert capsys.readouterr().out.splitlines() == [
         "spoke",
         "[('spoke',), ('wheel',)]",
@@ -49,7 +49,9 @@ def test_the_documents_examples_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_documents_examples_are_typed(tmp_path):
-    for number, example in enumerate(blocks((ROOT / "docs/lode.md").read_text(), "python")):
+    for number, example in enumerate(
+        blocks((ROOT / "docs/reference/lode.md").read_text(), "python")
+    ):
         (tmp_path / f"example{number}.py").write_text(example)
     done = subprocess.run(
         # pyarrow has no types.
@@ -91,7 +93,7 @@ def test_all_that_a_program_needs_is_under_one_name():
     ],
 )
 def test_the_documents_examples_in_rust_are_doctests(place, path, mark):
-    examples = blocks((ROOT / "docs/lode.md").read_text(), "rust")
+    examples = blocks((ROOT / "docs/reference/lode.md").read_text(), "rust")
     assert len(examples) == 3
     source = (ROOT / path).read_text()
     lines = [line[3:].removeprefix(" ") for line in source.splitlines() if line.startswith(mark)]

@@ -1,8 +1,8 @@
 """`memory=cache`: one figure bounds what a process that asks has in memory.
 
 Each question is asked in a process of its own, whose resident set the kernel shows. Beside the
-budget it has the rows on their way and what `docs/lode-query.md` names; the same question with
-memory for everything must go beyond the bound, or the test would show nothing.
+budget it has the rows on their way and what `docs/reference/lode-query.md` names; the same question
+with memory for everything must go beyond the bound, or the test would show nothing.
 """
 
 import json

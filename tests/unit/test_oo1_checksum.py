@@ -1,5 +1,5 @@
-"""The answers of OO1, recomputed by the code that docs/oo1.md prints, from files that anybody can
-have: no line of the benchmark's own is in it."""
+"""The answers of OO1, recomputed by the code that docs/reference/oo1.md prints, from files that
+anybody can have: no line of the benchmark's own is in it."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 
 PARTS, DEPTH = 1_000, 7
 MASK = 2**64 - 1
-DOCUMENT = Path(__file__).parents[2] / "docs" / "oo1.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/oo1.md"
 BENCHMARK = Oo1Benchmark()
 OPERATIONS = {operation.name: operation for operation in BENCHMARK.operations("1992", PARTS)}
 PLACE = 99_999

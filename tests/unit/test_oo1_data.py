@@ -16,7 +16,7 @@ from loadstone import _core
 from loadstone.commands.data import data
 from loadstone.errors import InputError
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/data.md"
 CHECKSUM = re.compile(r"\| oo1 (\S+) \| ([\d,]+) \| (\w+) \| ([\d,]+) \| `([0-9a-f]{64})` \|")
 EDITIONS = ("1992", "1992-no-locality")
 MODULUS = 2**31 - 1
@@ -43,7 +43,7 @@ def states(seed: int, skipped: int) -> Iterator[int]:
 
 
 def connections_drawn(parts: int, seed: int, edition: str) -> list[dict[str, object]]:
-    """As `docs/data.md` states the rule, one draw after another."""
+    """As `docs/reference/data.md` states the rule, one draw after another."""
     stream = states(seed, 0)
 
     def draw(count: int) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from loadstone import _core
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/data.md"
 CHECKSUM = re.compile(r"\| oo7 (\S+) \| ([\d,]+) \| (\w+) \| ([\d,]+) \| `([0-9a-f]{64})` \|")
 MODULUS = 2**31 - 1
 Rows = dict[str, list[tuple[int | str, ...]]]

@@ -387,7 +387,7 @@ SECTIONS = {
 def test_an_operation_of_oo1_names_the_section_that_it_is_from() -> None:
     operations = {item.name: item.query for item in Oo1Benchmark().operations("1992", 20_000)}
     assert set(operations) == set().union(*SECTIONS.values())
-    document = (Path(__file__).parents[2] / "docs" / "oo1.md").read_text(encoding="utf-8")
+    document = (Path(__file__).parents[2] / "docs/reference/oo1.md").read_text(encoding="utf-8")
     for section, names in SECTIONS.items():
         word = "sections" if "and" in section else "section"
         for name in names:

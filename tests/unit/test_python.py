@@ -16,7 +16,7 @@ from loadstone.errors import InputError, NotInstalledError
 from loadstone.plan.choices import DEFINED
 
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-DOCUMENT = Path(__file__).parents[2] / "docs/python.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/how-to/python.md"
 pytest_plugins = ["pytester"]
 
 

@@ -240,7 +240,7 @@ def test_parquet_has_the_columns_of_the_csv(run: Run) -> None:
 
 
 def test_the_document_names_every_column_and_member(run: Run) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    document = (Path(__file__).parents[2] / "docs/reference/report.md").read_text(encoding="utf-8")
     rows = pq.read_table(io.BytesIO(rendered("parquet", run))).column_names
     members = json.loads(rendered("json", run))
     for name in (*rows, *members, *members["cells"][0]):

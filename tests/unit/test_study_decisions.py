@@ -145,7 +145,7 @@ def test_groups_open_unless_they_are_seen_to_do_little():
 
 
 def test_two_effects_that_cancel_keep_a_group_closed():
-    """A limit of the design: docs/method.md says so."""
+    """A limit of the design: docs/reference/method.md says so."""
     parts = grouped("abc", {"both": "ab"})
     cancelled = found(lambda chosen: 0.3 * ("a" in chosen) - 0.3 * ("b" in chosen), parts=parts)
     assert to_open(["both"], cancelled) == ()

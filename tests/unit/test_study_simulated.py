@@ -1,6 +1,6 @@
 """The claims of a study, held against studies whose truth is made up: how often each is false.
 
-`docs/method.md` has these claims; `make calibrate` counts the same on an engine.
+`docs/reference/method.md` has these claims; `make calibrate` counts the same on an engine.
 """
 
 import random

@@ -236,7 +236,7 @@ def test_a_worker_that_is_stopped_within_a_loop_is_overdue_after_it():
 
 
 def test_the_document_states_the_limit():
-    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/method.md").read_text(encoding="utf-8")
     stated = f"used more than {validity.CLIENT_SHARE_MAX:.0%} of one processor".replace("%", " %")
     assert stated in " ".join(text.split())
 

@@ -24,8 +24,8 @@ const fn class(rows_max: u64, generator: u32, prime: u32) -> Class {
     Class { rows_max, generator, prime }
 }
 
-/// The published classes, and one more by the rule of `docs/data.md`: for 10^9, the smallest
-/// primitive root above the square root of the prime.
+/// The published classes, and one more by the rule of `docs/reference/data.md`: for 10^9, the
+/// smallest primitive root above the square root of the prime.
 pub const CLASSES: [Class; 7] = [
     class(1_000, 279, 1_009),
     class(10_000, 2_969, 10_007),

@@ -15,7 +15,7 @@ fn database(parts: u64, locality: bool) -> Database {
     Database::new(parts, 0, locality).expect("within the limits")
 }
 
-/// Computed from the rules of `docs/data.md` by another program.
+/// Computed from the rules of `docs/reference/data.md` by another program.
 #[test]
 fn the_first_rows_are_known() {
     let database = database(20_000, true);

@@ -1,4 +1,5 @@
-//! The names of files: a chain of pages that begins at page 2, drawn in `docs/lode-format.md`.
+//! The names of files: a chain of pages that begins at page 2, drawn in
+//! `docs/reference/lode-format.md`.
 //!
 //! The catalog knows what a file is called, what kind it is and where it begins; not what lies in
 //! it, nor which pages it has ([`crate::space`]). All of its pages but the last that has entries

@@ -2,14 +2,14 @@
 //! at run time, with everything else equal.
 //!
 //! It is an instrument, no competitor: small, real (durable, crash-safe, multi-user), and made to
-//! be taken apart. The bytes are drawn in `docs/lode-format.md`.
+//! be taken apart. The bytes are drawn in `docs/reference/lode-format.md`.
 //!
 //! A program opens a [`Database`] (or connects to one at a page [`server`], as a
 //! [`Remote`](remote::Remote)) with the [`Tactics`] that it chose, begins a transaction
 //! ([`Reading`], [`Writing`]), and asks it by name for files: a [`Heap`] of records, [`Objects`], a
 //! [`Btree`], a [`Hash`] index. [`Links`] join records, and along [`Edges`] a walk goes from one to
 //! the next. What can go wrong is a [`LodeError`]. How all this is built is on a page in
-//! `docs/lode.md`, and each file of the source opens with what it is.
+//! `docs/reference/lode.md`, and each file of the source opens with what it is.
 //!
 //! ```
 //! use std::path::Path;

@@ -1,4 +1,4 @@
-//! The header that every page begins with; `docs/lode-format.md` draws it.
+//! The header that every page begins with; `docs/reference/lode-format.md` draws it.
 //!
 //! Fields are read and written one by one. A struct laid over the bytes, as the crate zerocopy
 //! gives, would be a plain reference to a page whose words others may store meanwhile; the headers

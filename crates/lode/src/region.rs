@@ -1,5 +1,5 @@
-//! Regions: pages of a program's own bytes, to be mapped as memory; `docs/lode-format.md` draws
-//! them.
+//! Regions: pages of a program's own bytes, to be mapped as memory; `docs/reference/lode-format.md`
+//! draws them.
 //!
 //! Rhino's paper calls it a storage object. A region knows which pages it has, in which order, and
 //! nothing of what lies in them: [`crate::Writing::map`] gives them to a program as plain memory, a

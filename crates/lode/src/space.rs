@@ -1,4 +1,5 @@
-//! Which pages of the volume are in use, and by which file; `docs/lode-format.md` draws it.
+//! Which pages of the volume are in use, and by which file; `docs/reference/lode-format.md` draws
+//! it.
 //!
 //! Pages are given out by extents, so that what one file holds lies together however many files
 //! grow at once: a scan of it reads long runs. What a page holds is not known here, nor where a

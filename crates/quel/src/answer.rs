@@ -1,6 +1,6 @@
 //! Answers: how many rows, and a checksum that the order of the rows does not change.
 //!
-//! The bytes are drawn in `docs/quel.md`, section "Answers".
+//! The bytes are drawn in `docs/reference/quel.md`, section "Answers".
 
 use crate::equality::{as_integer, without_blanks};
 use std::fmt;
@@ -187,7 +187,7 @@ mod tests {
         row.bytes
     }
 
-    /// The examples of `docs/quel.md`, to the byte.
+    /// The examples of `docs/reference/quel.md`, to the byte.
     #[test]
     fn the_documented_bytes() {
         assert_eq!(bytes(RowEncoder::null), [0]);

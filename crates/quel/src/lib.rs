@@ -1,5 +1,5 @@
 //! QUEL (INGRES) and IDL (Britton Lee): text to tree and back, and the oracle that says what a
-//! program must answer. `docs/quel.md` is the reference; no engine's code is used here.
+//! program must answer. `docs/reference/quel.md` is the reference; no engine's code is used here.
 //!
 //! ```
 //! use loadstone_quel::{parse, print};

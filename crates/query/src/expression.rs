@@ -1,7 +1,7 @@
 //! Values and conditions as the executors compute them: attributes have become places in tuples.
 //!
-//! The meaning is that of `docs/quel.md`: 64-bit integers and binary64 with errors instead of
-//! overflow, three-valued logic, trailing blanks that never count.
+//! The meaning is that of `docs/reference/quel.md`: 64-bit integers and binary64 with errors
+//! instead of overflow, three-valued logic, trailing blanks that never count.
 
 use loadstone_quel::check::resolved::{Function, Type};
 use loadstone_quel::pattern::Pattern;

@@ -2,7 +2,7 @@
 //!
 //! A text becomes a tree and a checked tree (both `loadstone_quel`'s, shared with the oracle, of
 //! which nothing else is used here), then a [`plan`] of pipelines, which one of the executors runs
-//! over relations that lode stores. How it is built is on a page in `docs/lode-query.md`.
+//! over relations that lode stores. How it is built is on a page in `docs/reference/lode-query.md`.
 
 pub mod aggregate;
 pub mod catalog;

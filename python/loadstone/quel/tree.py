@@ -19,7 +19,7 @@ def parse(text: str) -> list[Node]:
     try:
         program: list[Node] = json.loads(_core.quel_parse(text))
     except _core.QuelError as error:
-        raise InputError(str(error), hint="docs/quel.md shows the language") from None
+        raise InputError(str(error), hint="docs/reference/quel.md shows the language") from None
     return program
 
 

@@ -1,4 +1,5 @@
-"""The record: one append-only SQLite file of everything a run learned. See docs/record.md.
+"""The record: one append-only SQLite file of everything a run learned. See
+docs/reference/record.md.
 
 What is requested is imported then: a worker has no record, and names only types of its rows.
 """

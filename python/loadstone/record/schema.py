@@ -1,4 +1,4 @@
-"""The record's tables. `docs/record.md` describes them; a test compares the two."""
+"""The record's tables. `docs/reference/record.md` describes them; a test compares the two."""
 
 from dataclasses import dataclass
 from typing import Annotated

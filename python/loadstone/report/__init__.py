@@ -1,1 +1,2 @@
-"""Reports: pure functions from a record to bytes, one file a format. See docs/report.md."""
+"""Reports: pure functions from a record to bytes, one file a format. See
+docs/reference/report.md."""

@@ -1,7 +1,7 @@
 """The columns of a planned cell: one table for the CSV, the Parquet file and the JSON report.
 
 A field is a column, or some, of the flat formats, a member of a cell's object in JSON, or both. The
-names are described in `docs/report.md`.
+names are described in `docs/reference/report.md`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,7 @@ from loadstone.report.legible import inert
 
 
 class CsvReport(Report):
-    """For spreadsheets and data frames. The columns are in `docs/report.md`."""
+    """For spreadsheets and data frames. The columns are in `docs/reference/report.md`."""
 
     suffix: ClassVar[str] = ".csv"
     mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"^run_id,benchmark,edition,")

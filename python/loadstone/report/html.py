@@ -1,4 +1,5 @@
-"""The page: one self-contained HTML file, no network, in the order `docs/report.md` explains."""
+"""The page: one self-contained HTML file, no network, in the order `docs/reference/report.md`
+explains."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

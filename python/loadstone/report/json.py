@@ -30,7 +30,7 @@ SCHEMA = "loadstone-report-2"
 
 
 class JsonReport(Report):
-    """For programs. The schema is in `docs/report.md`; it only ever gains members."""
+    """For programs. The schema is in `docs/reference/report.md`; it only ever gains members."""
 
     suffix: ClassVar[str] = ".json"
     mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb'^\{"schema":"loadstone-report-')

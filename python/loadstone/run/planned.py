@@ -184,7 +184,7 @@ def check_urls(
         if variant.url is not None and engine.capabilities.url is UrlUse.READ and not stands:
             raise InputError(
                 f"{engine.name}: no table of ours is made in a database of yours",
-                hint="its tables can be read as they stand: docs/workload.md; or leave out the URL",
+                hint="read its tables as they stand (docs/reference/workload.md), or drop the URL",
             )
         if variant.url is not None and bare:
             raise InputError(

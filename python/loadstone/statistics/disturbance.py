@@ -2,7 +2,7 @@
 
 Others can only lengthen a time, and a statement's own work is counted: it would have been done on
 an idle machine, too. So the undisturbed time lies between that work and the measured time.
-`docs/method.md` explains it, and when it would be false.
+`docs/reference/method.md` explains it, and when it would be false.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """The limits beyond which a cell is disturbed (its interval is wider) or invalid (its figure is
-unusable). Rule 6 of the method; docs/method.md gives the same numbers, and a test compares the
-two."""
+unusable). Rule 6 of the method; docs/reference/method.md gives the same numbers, and a test
+compares the two."""
 
 from collections.abc import Sequence
 from statistics import median

@@ -1,4 +1,4 @@
-"""The entries of `workload.toml`; docs/workload.md describes it."""
+"""The entries of `workload.toml`; docs/reference/workload.md describes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

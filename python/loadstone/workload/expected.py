@@ -87,7 +87,7 @@ def bless(run: Run, *, replace: bool = False) -> str:
     if workload is None or run.plan.sql:
         raise InputError(
             "only the answers of a workload in a folder are stored",
-            hint="write a workload.toml: docs/workload.md",
+            hint="write a workload.toml: docs/reference/workload.md",
         )
     file = file_of(run.plan.benchmark)
     if not file.parent.is_dir():

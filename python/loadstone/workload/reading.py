@@ -1,5 +1,5 @@
 """A workload as its user wrote it: a folder with `workload.toml`, one such file, or one statement
-with files of data. docs/workload.md describes the file."""
+with files of data. docs/reference/workload.md describes the file."""
 
 import re
 from collections.abc import Sequence

@@ -186,13 +186,13 @@ ALONE = "--sql"
 """The place where a statement stands that is given alone, without a file of a workload."""
 _DIALECT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, postgresql)'
 _ONE = "write one statement, and others beside it"
-_PARAMETER = "declare it under parameters: docs/workload.md"
+_PARAMETER = "declare it under parameters: docs/reference/workload.md"
 _IN_A_FILE: Mapping[str, str] = {
     _DIALECT: "name the dialect that it is written in: --dialect postgresql; what cannot be read is"
     " not sent, since it may write",
-    _ONE: "write one statement; a workload's folder has several: docs/workload.md",
+    _ONE: "write one statement; a workload's folder has several: docs/reference/workload.md",
     _PARAMETER: "write a value; in a workload's folder a statement has parameters:"
-    " docs/workload.md",
+    " docs/reference/workload.md",
 }
 """The advice about a statement alone, which has no keys, in place of that about a file's."""
 

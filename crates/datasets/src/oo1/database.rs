@@ -183,7 +183,7 @@ impl Database {
 }
 
 /// The paper's rule, literally: `drawn` is rand[1..N/100]. It is asymmetric, and bends the window
-/// inwards at the ends, where it leaves some parts thinly connected: see `docs/data.md`.
+/// inwards at the ends, where it leaves some parts thinly connected: see `docs/reference/data.md`.
 #[inline]
 fn near_target(from: u32, drawn: u32, parts: u32) -> u32 {
     let half = i64::from(parts / 200);

@@ -1,5 +1,5 @@
 //! The objects of the database and their draws, as the specification's section 3 has them: see
-//! `docs/data.md`.
+//! `docs/reference/data.md`.
 //!
 //! One stream of random numbers makes all objects in the order of the original program. Each object
 //! has a fixed number of draws, so that any of them is found by a jump.

@@ -25,7 +25,8 @@ enum Rule {
     TextCyclic,
 }
 
-/// Order and derivations: the decisions on Figure 1 of the paper, listed in `docs/data.md`.
+/// Order and derivations: the decisions on Figure 1 of the paper, listed in
+/// `docs/reference/data.md`.
 const ATTRIBUTES: [(&str, Rule); 16] = [
     ("unique1", Rule::Unique1),
     ("unique2", Rule::Row),

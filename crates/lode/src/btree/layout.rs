@@ -1,4 +1,4 @@
-//! The places of what lies in a page of a B+tree; drawn in `docs/lode-format.md`.
+//! The places of what lies in a page of a B+tree; drawn in `docs/reference/lode-format.md`.
 
 use crate::page::{self, PAGE_BYTES, PageBytes, PageKind};
 

@@ -6,7 +6,7 @@
 //! and pages of values of one column each, which lie one after another as the volume has room. Who
 //! wants some columns reads the header and those columns' pages. A row keeps its position in its
 //! chunk until it is deleted, and the header's page number and the position are its record id.
-//! `docs/lode-format.md` draws the pages.
+//! `docs/reference/lode-format.md` draws the pages.
 
 mod appender;
 mod change;

@@ -196,7 +196,8 @@ fn the_most_columns_that_there_can_be_are_stored() {
     compare(&pages, &columns, &model);
 }
 
-/// The layout that `docs/lode-format.md` draws: 1,008 rows, 52 pages of values and a header.
+/// The layout that `docs/reference/lode-format.md` draws: 1,008 rows, 52 pages of values and a
+/// header.
 #[test]
 fn a_chunk_of_208_bytes_a_row_has_53_pages() {
     let mut widths = vec![4; 13];

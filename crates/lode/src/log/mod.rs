@@ -4,7 +4,7 @@
 //! was filled with zeros before: so a commit is an overwrite and a sync of data, and no change of
 //! the file's length. Room is filled up to the end of a step of growth, together with the first
 //! records that come into the step: what records fill at once is not written twice.
-//! `docs/lode-format.md` draws the bytes.
+//! `docs/reference/lode-format.md` draws the bytes.
 //!
 //! The records' meaning belongs to the layers above: the log knows no pages, no transactions and no
 //! recovery. It promises this:

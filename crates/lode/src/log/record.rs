@@ -1,4 +1,4 @@
-//! One record of the log and its bytes, as `docs/lode-format.md` draws them.
+//! One record of the log and its bytes, as `docs/reference/lode-format.md` draws them.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

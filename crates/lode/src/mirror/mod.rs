@@ -1,6 +1,6 @@
 //! A database kept as two copies: both are written, either is read, one may be lost and be filled
-//! again while transactions run. `docs/lode-format.md` draws what a copy knows of both, and says
-//! which rules keep what was acknowledged.
+//! again while transactions run. `docs/reference/lode-format.md` draws what a copy knows of both,
+//! and says which rules keep what was acknowledged.
 //!
 //! ```text
 //! state      what a copy says of both, in its own file

@@ -23,7 +23,7 @@ fn said(claim: Claim, epoch: u64) -> Option<State> {
     Some(State { claim, epoch, identity: IDENTITY })
 }
 
-/// The table of `docs/lode-format.md`, each row with the copies in either order.
+/// The table of `docs/reference/lode-format.md`, each row with the copies in either order.
 #[test]
 fn states_of_the_copies_decide_as_drawn() {
     use Claim::{Alone, Both, Incomplete};

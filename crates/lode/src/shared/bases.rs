@@ -1,11 +1,11 @@
 //! Pages that recovery would rebuild from the log alone, whatever lies in their places: half of one
 //! does no harm there, so they are written without an image before.
 //!
-//! The rule stands in `docs/lode-format.md` (what recovery may rely on). A base counts from the
-//! moment at which it is appended until the place of every page that was written because of it was
-//! synced. A checkpoint among running transactions therefore retires those that it will forget
-//! before it looks which pages are dirty: a page that another thread writes from then on may be on
-//! its way when the checkpoint syncs, and has an image that will be read.
+//! The rule stands in `docs/reference/lode-format.md` (what recovery may rely on). A base counts
+//! from the moment at which it is appended until the place of every page that was written because
+//! of it was synced. A checkpoint among running transactions therefore retires those that it will
+//! forget before it looks which pages are dirty: a page that another thread writes from then on may
+//! be on its way when the checkpoint syncs, and has an image that will be read.
 
 use super::changes::Changes;
 use super::table::Table;

@@ -1,4 +1,4 @@
-//! The messages of a page server and its clients; `docs/lode-format.md` draws it.
+//! The messages of a page server and its clients; `docs/reference/lode-format.md` draws it.
 //!
 //! A frame is a length, a kind, a checksum and what the kind says. Whatever bytes come, decoding
 //! answers a frame or that it is none, and takes memory for what came and not for what it claims.

@@ -12,7 +12,7 @@ use lode::{Database, LodeError, PageRead};
 
 use crate::contents::{Contents, Files, NAMES, NODE_AT, Node, Record, Serial};
 
-/// The place where a heap's root counts its pages, as `docs/lode-format.md` draws it.
+/// The place where a heap's root counts its pages, as `docs/reference/lode-format.md` draws it.
 const HEAP_PAGES_AT: usize = 44;
 
 /// The content of a database, `None` as long as it has no files. Panics where two ways to read the

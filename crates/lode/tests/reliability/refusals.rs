@@ -141,7 +141,7 @@ fn newer_volume(volume: &[u8]) -> Vec<u8> {
     newer
 }
 
-/// As `docs/lode-format.md` draws the two slots.
+/// As `docs/reference/lode-format.md` draws the two slots.
 fn log_of_format(log: &[u8], version: u8) -> Vec<u8> {
     let mut other = log.to_vec();
     for slot in other[..4_096].chunks_exact_mut(2_048) {

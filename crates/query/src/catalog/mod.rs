@@ -1,9 +1,9 @@
 //! The catalog: which relations a database has, how each is stored, and what is known of its
 //! values.
 //!
-//! It lies in three heaps of the database itself (`docs/lode-query-format.md` draws their records)
-//! and is read and changed within transactions like any relation: a relation that a transaction
-//! made is there for that transaction at once, and for others when it has committed.
+//! It lies in three heaps of the database itself (`docs/reference/lode-query-format.md` draws their
+//! records) and is read and changed within transactions like any relation: a relation that a
+//! transaction made is there for that transaction at once, and for others when it has committed.
 
 mod cached;
 mod change;

@@ -1,4 +1,4 @@
-//! The records of the catalog, byte for byte as `docs/lode-query-format.md` draws them.
+//! The records of the catalog, byte for byte as `docs/reference/lode-query-format.md` draws them.
 
 use loadstone_quel::schema::Kind;
 use lode::internals::heap::RECORD_BYTES_MAX;

@@ -64,7 +64,7 @@ impl Tuples {
 
     /// The number of pages that it has, without its root.
     pub(crate) fn pages(&self, pages: &impl PageRead) -> Result<u64, LodeError> {
-        /// The place where a root says so, of either kind (`docs/lode-format.md`).
+        /// The place where a root says so, of either kind (`docs/reference/lode-format.md`).
         const PAGES: usize = 44;
         Ok(pages.read(self.place().root, |view| view.u32(PAGES))?.into())
     }

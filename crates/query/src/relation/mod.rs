@@ -4,7 +4,7 @@
 //! clustered relation is loaded in the order of its key, so that a range on it lies in adjacent
 //! pages, and has a B-tree over it; a tuple that comes later is put beside its neighbours where
 //! their page has room. A hashed relation has a hash index that leads to the heap, and a secondary
-//! index is a B-tree of (key, record id). `docs/lode-query.md` says why.
+//! index is a B-tree of (key, record id). `docs/reference/lode-query.md` says why.
 
 mod batch;
 mod build;

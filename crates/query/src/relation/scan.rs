@@ -18,7 +18,7 @@ use crate::plan::Access;
 use crate::tuple::{self, Field, Value};
 
 /// The offset, on a page of records, of the number of the page that follows, as
-/// `docs/lode-format.md` draws it.
+/// `docs/reference/lode-format.md` draws it.
 pub(super) const FOLLOWING_AT: usize = slotted::offset::OWN;
 
 /// The number of tuples ahead that are prefetched of those that an index has found.

@@ -1,1 +1,1 @@
-"""Two records side by side: like cells only, on equal terms. See docs/method.md."""
+"""Two records side by side: like cells only, on equal terms. See docs/reference/method.md."""

@@ -1,6 +1,6 @@
 """A finding: a graded statement about a cause, its numbers, and the cells that show it.
 
-The grades, and when each would be false, stand in `docs/method.md` (Findings).
+The grades, and when each would be false, stand in `docs/reference/method.md` (Findings).
 """
 
 from collections.abc import Iterable, Mapping

@@ -67,7 +67,7 @@ def address_in(url: str) -> Address:
         name = unknown[0] if unknown else _PYTHON
         raise InputError(
             f"spark has no tactic {name[:40]!r}, and a {parts.scheme}:// URL no such parameter",
-            hint="see: loadstone tactics spark; and docs/spark.md for parameters of a URL",
+            hint="see loadstone tactics spark, and docs/reference/spark.md on URLs",
         )
     port = parts.port or _PORTS[parts.scheme]
     folder = None if path in ("", "/") else Path(path)

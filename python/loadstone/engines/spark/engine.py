@@ -151,7 +151,7 @@ class SparkEngine(Engine):
         if self.as_it_stands:
             raise UnsupportedError(
                 "spark: tables as they stand are not read",
-                hint="give it the data: docs/workload.md",
+                hint="give it the data: docs/reference/workload.md",
             )
         if self._shared is None:
             self.home.mkdir(exist_ok=True)

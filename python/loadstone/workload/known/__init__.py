@@ -1,7 +1,7 @@
 """Workloads that others have made known, by name: `sysbench:oltp_read_write`, `pgbench:tpcb-like`.
 
 Each is one statement of a file beside this one, which a user could have written as their own
-`workload.toml`; docs/workload.md says where ours differ from the originals.
+`workload.toml`; docs/reference/workload.md says where ours differ from the originals.
 """
 
 import re

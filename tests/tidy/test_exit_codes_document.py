@@ -1,4 +1,5 @@
-"""docs/method.md says what the exit codes mean: the codes must be those of the program."""
+"""docs/reference/exit-codes.md says what the exit codes mean: the codes must be those of the
+program."""
 
 import ast
 import re
@@ -18,7 +19,7 @@ def codes_described(document: str) -> list[int]:
 
 def test_exit_codes_are_described(texts):
     codes = codes_of_program(texts["python/loadstone/diagnostics.py"])
-    assert codes_described(texts["docs/method.md"]) == codes
+    assert codes_described(texts["docs/reference/exit-codes.md"]) == codes
 
 
 def test_a_code_that_is_not_described_is_seen():
