@@ -34,10 +34,10 @@ def made(place: Path) -> Path:
 
 
 def slowdown_of_duckdb(place: Path) -> Path:
-    """The folder `messages` of docs/how-to/ci.md, whose join got slower in DuckDB 1.2.0."""
+    """The folder `messages` of docs/how-to/bisect.md, whose join got slower in DuckDB 1.2.0."""
     folder = place / "messages"
     folder.mkdir()
-    text = DOCUMENT.with_name("ci.md").read_text("utf-8")
+    text = (DOCUMENT.parents[1] / "how-to/bisect.md").read_text("utf-8")
     (only,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     (folder / "workload.toml").write_text(only, encoding="utf-8")
     return folder
