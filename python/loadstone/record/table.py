@@ -2,8 +2,8 @@
 
 A record is untrusted input: a value that the class does not allow is neither written nor believed.
 
-To add a column: a field at the end of its class, and its line in `docs/reference/record.md`; until release
-1.0 `python tests/data/rewrite.py` gives it to the stored records of the tests.
+To add a column: a field at the end of its class, and its line in `docs/reference/record.md`; until
+release 1.0 `python tests/data/rewrite.py` gives it to the stored records of the tests.
 """
 
 import json
