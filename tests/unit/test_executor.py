@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from run_context import context
 
 from loadstone.benchmarks.base import Operation
 from loadstone.errors import EngineError, TimeLimitError, UnsupportedError, WorkerDiedError
@@ -25,9 +26,8 @@ from loadstone.record.model import AnswerCheck, Sample
 from loadstone.record.users import LoopFigures
 from loadstone.run import executor as module
 from loadstone.run.executor import Executor
-from loadstone.run.interleaved_group import OpenCell
+from loadstone.run.group import OpenCell
 from loadstone.run.outcome import Outcome
-from loadstone.run.progress_listener import ProgressListener
 from loadstone.workload.agreement import AgreedAnswers
 from loadstone.workload.votes import Vote
 
@@ -89,9 +89,14 @@ def stage():
     workers = {"one": ScriptedWorker("one"), "two": ScriptedWorker("two", reforkable=False)}
     answers = SimpleNamespace(of=lambda operation, variation: (1, "c"))
     stored = dict.fromkeys(workers, ())
-    made = Executor(PLAN, 1000, {"select": OPERATION}, workers, stored, answers, None,
-                    ProgressListener())  # fmt: skip
+    made = Executor(context(PLAN, operations={"select": OPERATION}, workers=workers,
+                            stored=stored, answers=answers))  # fmt: skip
     return made, workers["one"], workers["two"]
+
+
+def with_changed(made, **parts):
+    """An executor with the same workers."""
+    return Executor(replace(made.context, **parts))
 
 
 STEPS = {
@@ -196,7 +201,7 @@ def test_an_answer_that_contradicts_the_engines_own_alone_is_volatile(stage, ans
     agreed = AgreedAnswers(Workload("w", "", (), (stated,)))
     votes = [Vote(name, name, answer, lambda: None) for name, answer in answers.items()]
     agreed.settle("select", 0, votes)
-    made._answers = agreed
+    made = with_changed(made, answers=agreed)
     worker.next = BlockResult((SAMPLE,), (RIGHT, AnswerCheck(0, 0, 1, "c", 1, "d")), ())
     reason = made.take(CELL, range(1), 0, warm=False).reason
     assert reason.startswith("volatile: executed twice" if own else "wrong answer: 1 tuple")
@@ -266,7 +271,8 @@ def test_an_interrupted_fork_leaves_no_thread_at_work_on_its_worker(stage, monke
 def test_a_statement_that_is_ended_when_it_is_asked_has_a_bound_and_is_not_tried_cold(stage):
     made, worker, _ = stage
     worker.engine = SimpleNamespace(capabilities=SimpleNamespace(answers=True))
-    made._answers = answers = AgreedAnswers(Workload("w", "", (), ()))
+    answers = AgreedAnswers(Workload("w", "", (), ()))
+    made = with_changed(made, answers=answers)
     worker.next = TimeLimitError(60.0, of_statement=True, hung=False)
     asked = made.give_answers(CELL)
     answers.fail(CELL.operation, CELL.variant, asked.status, asked.reason)
@@ -278,10 +284,7 @@ def test_a_statement_that_is_ended_when_it_is_asked_has_a_bound_and_is_not_tried
 def test_what_an_earlier_session_ended_is_neither_asked_nor_tried_cold(stage):
     made, worker, other = stage
     worker.engine = other.engine = SimpleNamespace(capabilities=SimpleNamespace(answers=True))
-    resumed = Executor(
-        PLAN, 1000, {"select": OPERATION}, made._workers, made._stored, made._answers, None,
-        ProgressListener(), {("select", "one"): "> 60 s"},
-    )  # fmt: skip
+    resumed = with_changed(made, overdue={("select", "one"): "> 60 s"})
     asked = resumed.give_answers(CELL)
     assert (asked.status, asked.reason, worker.asked) == ("censored", "> 60 s", [])
     assert resumed.refused(replace(CELL, temperature="cold")).reason == "warm it took > 60 s"
@@ -290,9 +293,7 @@ def test_what_an_earlier_session_ended_is_neither_asked_nor_tried_cold(stage):
 
 
 def limited(made, limit_s, **changed):
-    plan = replace(PLAN, time_limit_s=limit_s, **changed)
-    return Executor(plan, 1000, {"select": OPERATION}, made._workers, made._stored, made._answers,
-                    None, ProgressListener())  # fmt: skip
+    return with_changed(made, plan=replace(PLAN, time_limit_s=limit_s, **changed))
 
 
 STANDS = Workload("w", "", (), (), as_it_stands=True)

@@ -3,6 +3,8 @@ be there or not, so its relation is made right before anything else is measured.
 
 from types import SimpleNamespace
 
+from run_context import context
+
 from loadstone.errors import StatementEndedError
 from loadstone.plan.plan import Cell
 from loadstone.protocol.messages import BlockResult
@@ -68,11 +70,11 @@ def executor(undo: tuple[str, ...], ended: int) -> tuple[Executor, list[str]]:
                                 sampled=1)  # fmt: skip
     plan = SimpleNamespace(benchmark="wisconsin", edition="1993", warm_up=1)
     answers = SimpleNamespace(of=lambda *_: (1, "1f"), named=lambda *_: None)
-    made = Executor(
-        plan, 100, {"append": operation}, {"sqlite": worker}, {"sqlite": ()}, answers,
-        None, SimpleNamespace(on_status=lambda _: None),
+    stage = context(
+        plan, rows=100, operations={"append": operation}, workers={"sqlite": worker},
+        stored={"sqlite": ()}, answers=answers,
     )  # fmt: skip
-    return made, asked
+    return Executor(stage), asked
 
 
 def test_a_changed_relation_is_made_right_and_the_change_is_tried_once_more() -> None:

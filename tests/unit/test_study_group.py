@@ -1,4 +1,4 @@
-"""The interleaved group of a study: whole blocks in new processes, and when it stops."""
+"""The blocks of a study: whole blocks in new processes, and when it stops."""
 
 import random
 import re
@@ -9,13 +9,14 @@ from math import log
 from types import SimpleNamespace
 
 import pytest
+from run_context import context
 
 from loadstone.analysis.study import operation_effects
 from loadstone.analysis.study_design import design_after, first_design
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.study import HELD, OPENED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Condition, Sample
-from loadstone.run.interleaved_group import OpenCell
+from loadstone.run.group import Group, OpenCell
 from loadstone.run.outcome import Outcome
 from loadstone.run.planned import plan_from
 from loadstone.run.study_group import (
@@ -23,10 +24,9 @@ from loadstone.run.study_group import (
     LONG_RATIO,
     PART_SAMPLES_MAX,
     SLOW_NS,
-    StudyDoors,
-    StudyGroup,
-    StudyTime,
+    StudyBlocks,
 )
+from loadstone.run.study_time import StudyTime
 from loadstone.statistics.study import TOGETHER_BLOCKS, to_hold
 
 CALM = SimpleNamespace(
@@ -91,9 +91,12 @@ def measured(
          "within_s": seconds, "limits": False}, None).plan  # fmt: skip
     script = Script(base_ns, noise, fails, **script_like)
     kept: list[Decision] = [] if decided is None else decided
-    doors = StudyDoors(StudyTime(seconds, 1), script.admit, lambda _: None, kept.extend)
-    group = StudyGroup(plan, plan.cells, 1, script, CALM, 50.0, doors=doors)
-    return plan, script, list(group.measure())
+    of_run = context(
+        plan, conditions=CALM, time=StudyTime(seconds, 1),
+        recorder=SimpleNamespace(decisions=kept.extend),
+    )  # fmt: skip
+    group = Group(of_run, plan.cells, 1, script)
+    return plan, script, list(group.measure(StudyBlocks(group)))
 
 
 def taken_of(script: Script, number: int) -> list[tuple[str, range, bool]]:
@@ -130,7 +133,7 @@ def test_a_study_stops_when_all_is_known_and_not_before_there_are_intervals() ->
 def part_after(*taken: list[Sample]) -> int:
     """The samples of the parts after a block with these."""
     plan, _, _ = measured()
-    return StudyGroup._part([OpenCell(plan.cells[0], samples) for samples in taken])
+    return StudyBlocks._part([OpenCell(plan.cells[0], samples) for samples in taken])
 
 
 def test_a_part_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from loadstone.protocol import messages
 from loadstone.record import read
-from loadstone.run import interleaved_group, session
+from loadstone.run import rounds, session
 from loadstone.run.planned import plan_from
 from loadstone.run.variant_worker import VariantWorker
 
@@ -35,7 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[str
 
     monkeypatch.setattr(VariantWorker, "ask", heard)
     # By chance two variants may differ so much that nothing is repeated.
-    monkeypatch.setattr(interleaved_group, "undecided", lambda taken, _: frozenset(taken))
+    monkeypatch.setattr(rounds, "undecided", lambda taken, _: frozenset(taken))
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
     return found
 
@@ -49,7 +49,7 @@ def measured(tmp_path: Path) -> int:
 def test_after_a_restart_an_engine_is_warmed_up_before_it_is_measured(
     asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(interleaved_group, "REWARM_NS_MAX", 0)
+    monkeypatch.setattr(rounds, "REWARM_NS_MAX", 0)
     assert measured(tmp_path) > 4
     assert len(asked) == 2
     for words in asked.values():
@@ -64,6 +64,6 @@ def test_after_a_restart_an_engine_is_warmed_up_before_it_is_measured(
 def test_a_quick_operation_is_warmed_up_for_every_block(
     asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(interleaved_group, "REWARM_NS_MAX", 10**18)
+    monkeypatch.setattr(rounds, "REWARM_NS_MAX", 10**18)
     measured(tmp_path)
     assert {word for words in asked.values() for word in words} == {2, "restart"}

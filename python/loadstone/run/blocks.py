@@ -1,15 +1,12 @@
 """The blocks that workers are requested: an operation's texts, as a variant's engine has them, each
 with its expected answer."""
 
-from collections.abc import Mapping
-
 from loadstone.benchmarks.base import Operation
-from loadstone.benchmarks.expected import Answers
-from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.plan import Cell
 from loadstone.plan.workload import PUT_BACK, Workload, WorkloadStatement
 from loadstone.protocol.parts import Block, ChangedTable, Loop, Named, SqlText, Variation
 from loadstone.quel.dialect import has_dates
-from loadstone.run.variant_worker import VariantWorker
+from loadstone.run.context import Context
 from loadstone.workload.agreement import AgreedAnswers
 from loadstone.workload.opening import Opening
 
@@ -17,20 +14,10 @@ from loadstone.workload.opening import Opening
 class Blocks:
     """Makes the blocks of a stage's cells."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        rows: int,
-        operations: Mapping[str, Operation],
-        workers: Mapping[str, VariantWorker],
-        answers: Answers,
-    ) -> None:
-        """`workers`, by variant, may grow."""
-        self._plan = plan
-        self._rows = rows
-        self._operations = operations
-        self._workers = workers
-        self._answers = answers
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._plan = context.plan
+        self._answers = context.answers
         self._columns: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {}
         """By operation and dialect, the columns that its texts name."""
 
@@ -47,7 +34,7 @@ class Blocks:
     ) -> Block:
         """The block with these ordinals; `warm`: nothing has to be warmed up before it; `whole`:
         of all variations, not only those that cells have."""
-        operation = self._operations[cell.operation]
+        operation = self._context.operations[cell.operation]
         variations_of = len(operation.texts) if whole else operation.sampled
         variations = []
         for ordinal in ordinals:
@@ -58,7 +45,7 @@ class Blocks:
         return Block(
             benchmark=self._plan.benchmark,
             edition=self._plan.edition,
-            rows=self._rows,
+            rows=self._context.rows,
             design=operation.design,
             destination=operation.destination,
             temperature=cell.temperature,
@@ -75,16 +62,16 @@ class Blocks:
 
     def drawing(self, cell: Cell, loop: Loop) -> Loop:
         """A loop with what its users draw for each request, beside the block's variations."""
-        statement = self._operations[cell.operation].statement
+        statement = self._context.operations[cell.operation].statement
         if statement is None:
             return loop
-        drawn = statement.drawn_for(self._workers[cell.variant].dialect)
+        drawn = statement.drawn_for(self._context.workers[cell.variant].dialect)
         return loop.with_drawn(drawn, statement.drawn_start)
 
     def _sql(self, operation: Operation, variant: str) -> SqlText | None:
         if operation.statement is None or self._plan.workload is None:
             return None
-        dialect = self._workers[variant].dialect
+        dialect = self._context.workers[variant].dialect
         workload, reported = self._plan.workload, operation.statement
         written_in, texts = reported.texts_for(dialect)
         key = operation.name, dialect
@@ -113,7 +100,7 @@ class Blocks:
 
     def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
         if operation.statement is not None and isinstance(self._answers, AgreedAnswers):
-            _, texts = operation.statement.texts_for(self._workers[variant].dialect)
+            _, texts = operation.statement.texts_for(self._context.workers[variant].dialect)
             rows, checksum = self._answers.of_variant(operation.name, number, variant)
             undo = PUT_BACK if operation.undo else ""
             determined = self._answers.determined(operation.name, number, variant)

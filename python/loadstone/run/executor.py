@@ -5,14 +5,12 @@ The executor knows the engines and their tables: it replaces a lost worker and r
 table, so that the next request finds a working engine. It knows no cell's state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 
 from loadstone import _core
-from loadstone.benchmarks.base import Operation, StoredRelation
-from loadstone.benchmarks.expected import Answers
+from loadstone.benchmarks.base import StoredRelation
 from loadstone.errors import (
     InputError,
     LoadstoneError,
@@ -20,19 +18,18 @@ from loadstone.errors import (
     UnsupportedError,
     WorkerDiedError,
 )
-from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.plan.workload import WorkloadStatement
 from loadstone.planning.study import combined
 from loadstone.protocol import messages, parts
 from loadstone.protocol.messages import BlockResult, LoopResult, R, Request
-from loadstone.record import Recorder
 from loadstone.record.model import AnswerCheck
 from loadstone.record.users import LoopFigures
 from loadstone.run.blocks import Blocks
+from loadstone.run.context import Context
 from loadstone.run.in_parallel import in_parallel
 from loadstone.run.outcome import Outcome
-from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.numbers import duration, plural
 from loadstone.workload.agreement import VOLATILE, AgreedAnswers
@@ -52,35 +49,43 @@ caches that a checksum does not need."""
 class Executor:
     """The steps of one stage's cells, on its tables."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        rows: int,
-        operations: Mapping[str, Operation],
-        workers: dict[str, VariantWorker],
-        stored: dict[str, Sequence[StoredRelation]],
-        answers: Answers,
-        recorder: Recorder,
-        listener: ProgressListener,
-        overdue: Mapping[tuple[str, str], str] = MappingProxyType({}),
-    ) -> None:
-        """`stored`: the relations of the stage, by variant. A study adds to it and to `workers`.
-        `overdue`: what an earlier session ended, as `_overdue`."""
-        self._plan = plan
-        self._rows = rows
-        self._operations = operations
-        self._workers = workers
-        self._stored = stored
-        self._answers = answers
-        self._blocks = Blocks(plan, rows, operations, workers, answers)
-        self._recorder = recorder
-        self._listener = listener
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._plan = context.plan
+        self._workers = context.workers
+        self._answers = context.answers
+        self._blocks = Blocks(context)
         self._loaded: set[VariantWorker] = set()
         self._restart_ns: dict[str, int] = {}
         self._restarted: set[str] = set()
         """Variants whose engine has executed nothing since its restart: its memory is empty."""
-        self._overdue = dict(overdue)
-        """The least time of each statement that was ended, in words, by operation and variant."""
+
+    def ask(self, cell: Cell, request: Request[R], outcome: Callable[[R], Outcome]) -> Outcome:
+        """Have the engine of a cell answer a request as the cell's variant, and make an outcome of
+        the reply. A failure of the engine is an outcome, too, and is repaired at once."""
+        return self._attempt(cell, lambda worker: outcome(worker.ask(request)))
+
+    def _attempt(
+        self,
+        cell: Cell,
+        step: Callable[[VariantWorker], Outcome],
+        *,
+        remembers: bool = False,
+        doing: str = "",
+    ) -> Outcome:
+        """`remembers`: a statement that is ended in this step is not tried cold."""
+        self.context.listener.on_status(
+            f"{cell.operation} on {cell.variant} ({doing or cell.temperature})"
+        )
+        worker = self._workers[cell.variant]
+        try:
+            worker.become(cell.variant)
+            return step(worker)
+        except LoadstoneError as error:
+            outcome = self._failure(worker, error)
+        if remembers and outcome.status == "censored" and not outcome.partly:
+            self.context.overdue[cell.operation, cell.variant] = outcome.reason
+        return outcome
 
     def load(self, variant: str, *, sized: bool) -> None:
         """Load a variant's tables, unless it shares them with one that is loaded; `sized`: its size
@@ -91,8 +96,9 @@ class Executor:
             if worker in self._loaded:
                 return
             self._loaded.add(worker)
-            worker.load(self._stored[variant], self._rows, self._answers, self._recorder,
-                        self._listener.on_status, sized=sized)  # fmt: skip
+            stage = self.context
+            worker.load(stage.stored[variant], stage.rows, self._answers, stage.recorder,
+                        stage.listener.on_status, sized=sized)  # fmt: skip
         except LoadstoneError as error:
             self._replace(worker, error)
 
@@ -110,79 +116,74 @@ class Executor:
         are full, unless the engine was restarted. A wrong answer is a failure; a statement that
         takes longer than `limit_ns`, unless that is 0, is ended, and its cell censored. `checked`:
         of so many samples the answer is checked; None: of all."""
-        worker = self._begin(cell)
         warm = warm and cell.variant not in self._restarted
         self._restarted.discard(cell.variant)
         block = self._blocks.of(
             cell, ordinals, number, warm=warm, limit_ns=limit_ns, checked=checked
         )
-        try:
-            worker.become(cell.variant)
-            result = self._ask(worker, messages.TakeBlock(block), first=cell.temperature != "cold")
-            if result.ended and self._operations[cell.operation].undo:
+
+        def step(worker: VariantWorker) -> Outcome:
+            request = messages.TakeBlock(block)
+            result = self._ask(worker, request, first=cell.temperature != "cold")
+            if result.ended and self.context.operations[cell.operation].undo:
                 # A change that was ended may be there or not; and it had no second try.
                 self._mend(worker)
-                result = worker.ask(messages.TakeBlock(block))
+                result = worker.ask(request)
                 if result.ended:
                     self._mend(worker)
-        except LoadstoneError as error:
-            outcome = self._failure(worker, error)
-            # An earlier sample of this cell ended in time.
-            return outcome if ordinals.start else self._remembered(cell, outcome)
-        if result.ended:
-            reported = f"> {duration(limit_ns)}"
-            return Outcome("censored", reported, answers=result.answers, longer_than_ns=limit_ns)
-        return self._taken(worker, cell, result)
+            if not result.ended:
+                return self._taken(cell, result)
+            longer = f"> {duration(limit_ns)}"
+            return Outcome("censored", longer, answers=result.answers, longer_than_ns=limit_ns)
+
+        # Of a later block, an earlier sample of this cell ended in time.
+        return self._attempt(cell, step, remembers=not ordinals.start)
 
     def give_answers(self, cell: Cell) -> Outcome:
         """The answers to a cell's statement, each variation once, unmeasured. None of an engine
         that gives no answers. One that was ended already, here or in a session before, is not
         executed again."""
-        worker = self._begin(cell)
+        worker = self._workers[cell.variant]
+        operation = self.context.operations[cell.operation]
         if not worker.engine.capabilities.answers:
             return Outcome()
-        if longer := self._overdue.get((cell.operation, cell.variant)):
+        if longer := self.context.overdue.get((cell.operation, cell.variant)):
             return Outcome("censored", longer)
-        statement = self._operations[cell.operation].statement
+        statement = operation.statement
         for table in sorted(tables_of_statement(statement)) if statement and worker.unkept else ():
             if table in worker.unkept:
                 return worker.unkept[table]
-        try:
-            worker.become(cell.variant)
-            every = range(self._operations[cell.operation].sampled)
-            request = messages.GiveAnswers(self._blocks.of(cell, every, 0))
-            reported = self._ask(worker, request, first=True)
-        except LoadstoneError as error:
-            return self._remembered(cell, self._failure(worker, error))
-        return Outcome(
-            given=reported.answers, first_rows=reported.first_rows, determined=reported.determined
-        )
+        request = messages.GiveAnswers(self._blocks.of(cell, range(operation.sampled), 0))
+
+        def step(worker: VariantWorker) -> Outcome:
+            reply = self._ask(worker, request, first=True)
+            return Outcome(
+                given=reply.answers, first_rows=reply.first_rows, determined=reply.determined
+            )
+
+        return self._attempt(cell, step, remembers=True)
 
     def asked(self, cell: Cell) -> tuple[str, WorkloadStatement | None]:
         """The dialect of a cell's engine, and the user's statement that it was asked."""
-        return self._workers[cell.variant].dialect, self._operations[cell.operation].statement
+        statement = self.context.operations[cell.operation].statement
+        return self._workers[cell.variant].dialect, statement
 
     def show_rows(
         self, cell: Cell, variation: int, bytes_max: int, *, uncut: bool = False
     ) -> str | None:
         """The rows of a variation as `workload.answers.read` takes them; None where they are
         longer, or the engine does not give them. `uncut`: those without LIMIT and OFFSET."""
-        worker = self._begin(cell)
         whole = self._blocks.of(cell, range(variation, variation + 1), 0)
         block = whole.uncut() if uncut else whole
         if block is None:
             return None
-        try:
-            worker.become(cell.variant)
-            return worker.ask(messages.ShowRows(block, bytes_max)).rows
-        except LoadstoneError as error:
-            self._failure(worker, error)
-            return None
+        request = messages.ShowRows(block, bytes_max)
+        return self.ask(cell, request, lambda reply: Outcome(rows=reply.rows)).rows
 
     def refused(self, cell: Cell) -> Outcome | None:
         """The outcome of a cell that is not measured: asked before, its engine gave no answer, or
         another one than is agreed; or its statement was ended already when it was warm."""
-        longer = self._overdue.get((cell.operation, cell.variant))
+        longer = self.context.overdue.get((cell.operation, cell.variant))
         if longer is not None and cell.temperature == "cold":
             return Outcome("spared", f"warm it took {longer}")
         if not isinstance(self._answers, AgreedAnswers):
@@ -217,48 +218,40 @@ class Executor:
     ) -> Outcome:
         """As `take`, of a warm or hot cell, with the sampler beside it: at most so many times a
         second, and for such a share of a CPU."""
-        worker = self._begin(cell)
         block = self._blocks.of(cell, ordinals, number, warm=warm, checked=checked)
-        try:
-            worker.become(cell.variant)
-            profiled = worker.ask(messages.Profile(block, frequency_hz, share_max))
-        except LoadstoneError as error:
-            return self._failure(worker, error)
-        return replace(self._taken(worker, cell, profiled.result), profiled=profiled)
+        return self.ask(
+            cell,
+            messages.Profile(block, frequency_hz, share_max),
+            lambda reply: replace(self._taken(cell, reply.result), profiled=reply),
+        )
 
     def climb(self, cell: Cell, ordinals: range, number: int, rungs: Sequence[str]) -> Outcome:
         """Take samples of rungs of a cell's ladder of statements, in this order."""
-        worker = self._begin(cell)
-        try:
-            worker.become(cell.variant)
-            block = self._blocks.of(cell, ordinals, number, warm=True)
-            return Outcome(rungs=worker.ask(messages.Climb(block, tuple(rungs))).rungs)
-        except LoadstoneError as error:
-            return self._failure(worker, error)
+        block = self._blocks.of(cell, ordinals, number, warm=True)
+        request = messages.Climb(block, tuple(rungs))
+        return self.ask(cell, request, lambda reply: Outcome(rungs=reply.rungs))
 
     def report_rungs(self, cell: Cell) -> Outcome:
         """The texts that the rungs of a cell's ladder send to the engine, of its first variation,
         and what the engine's own timers report of that."""
-        worker = self._begin(cell)
-        try:
-            worker.become(cell.variant)
-            request = messages.ReportRungs(self._blocks.of(cell, range(1), 0), self.rungs(cell))
-            reported = worker.ask(request)
-            return Outcome(rung_texts=reported.rungs, own_times=reported.own_times)
-        except LoadstoneError as error:
-            return self._failure(worker, error)
+        request = messages.ReportRungs(self._blocks.of(cell, range(1), 0), self.rungs(cell))
+        return self.ask(
+            cell,
+            request,
+            lambda reply: Outcome(rung_texts=reply.rungs, own_times=reply.own_times),
+        )
 
     def rungs(self, cell: Cell) -> tuple[str, ...]:
         """The rungs of a cell's ladder of statements, the lowest first; none where it has no
         statements."""
-        operation = self._operations[cell.operation]
-        return tuple(each.rung for each in rungs_of(operation.destination))
+        destination = self.context.operations[cell.operation].destination
+        return tuple(each.rung for each in rungs_of(destination))
 
-    def _taken(self, worker: VariantWorker, cell: Cell, result: BlockResult) -> Outcome:
+    def _taken(self, cell: Cell, result: BlockResult) -> Outcome:
         """A block's result as an outcome: a wrong answer is a failure."""
         wrong = next((answer for answer in result.answers if not answer.right), None)
         if wrong is not None:
-            self._mend(worker)
+            self._mend(self._workers[cell.variant])
         return Outcome(
             status="ok" if wrong is None else "failed",
             reason="" if wrong is None else self._contradiction(cell, wrong),
@@ -284,16 +277,12 @@ class Executor:
         slow = self._restart_ns.get(cell.variant, 0) > RESTART_NS_MAX
         if not worker.reforkable or (quick and slow):
             return Outcome()
-        self._begin(cell)
         start_ns = _core.clock_ns()
-        try:
-            worker.become(cell.variant)
-            worker.ask(messages.Restart())
-        except LoadstoneError as error:
-            return self._failure(worker, error)
-        self._restarted.add(cell.variant)
-        self._restart_ns[cell.variant] = _core.clock_ns() - start_ns
-        return Outcome()
+        outcome = self.ask(cell, messages.Restart(), lambda _: Outcome())
+        if outcome.status == "ok":
+            self._restarted.add(cell.variant)
+            self._restart_ns[cell.variant] = _core.clock_ns() - start_ns
+        return outcome
 
     def reopen(self, taken: Sequence[tuple[Cell, range]]) -> Sequence[Outcome]:
         """Make the engines of cold cells ready for their blocks with these ordinals, all in
@@ -310,14 +299,7 @@ class Executor:
             },
             strikes=[worker.strike for worker in workers],
         )
-        outcomes = []
-        for worker in workers:
-            try:
-                opened[worker].result()
-                outcomes.append(Outcome())
-            except LoadstoneError as error:
-                outcomes.append(self._failure(worker, error))
-        return outcomes
+        return [self._awaited(worker, opened[worker].result) for worker in workers]
 
     def fork(self, cells: Sequence[Cell]) -> Sequence[Outcome]:
         """Give each cell's engine a new process, all in parallel, since nothing is measured
@@ -332,17 +314,18 @@ class Executor:
             {worker: partial(worker.refork, ahead=ahead) for worker in able},
             strikes=[worker.strike for worker in able],
         )
-        outcomes = []
-        for cell in cells:
-            outcome = Outcome()
-            if self._workers[cell.variant] in forked:
-                worker = self._begin(cell)
-                try:
-                    forked[worker].result()
-                except LoadstoneError as error:
-                    outcome = self._failure(worker, error)
-            outcomes.append(outcome)
-        return outcomes
+        return [
+            self._awaited(worker, forked[worker].result) if worker in forked else Outcome()
+            for worker in (self._workers[cell.variant] for cell in cells)
+        ]
+
+    def _awaited(self, worker: VariantWorker, result: Callable[[], object]) -> Outcome:
+        """The outcome of what was done to a worker beside others."""
+        try:
+            result()
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+        return Outcome()
 
     def admit(self, like: Cell, flipped: tuple[str, ...]) -> Cell | None:
         """A cell as this one, of a combination that the plan's study does not list. None where no
@@ -357,21 +340,17 @@ class Executor:
             return None
         for each in dict.fromkeys(self._workers.values()):
             if variant.name not in self._workers and each.admit(variant):
-                self._stored[variant.name] = self._stored[each.variant.name]
+                self.context.stored[variant.name] = self.context.stored[each.variant.name]
                 self._workers[variant.name] = each
         return replace(like, variant=variant.name) if variant.name in self._workers else None
 
     def explain(self, cell: Cell, *, briefly: bool = False) -> Outcome:
         """The statements of a cell's first variations, with the engine's plans. `briefly`: nothing
         that would execute one."""
-        worker = self._begin(cell)
-        variations = min(cell.samples, self._operations[cell.operation].sampled)
+        variations = min(cell.samples, self.context.operations[cell.operation].sampled)
         block = self._blocks.of(cell, range(min(variations, 2)), 0, limit_ns=1 if briefly else 0)
-        try:
-            worker.become(cell.variant)
-            return Outcome(statements=worker.ask(messages.Explain(block)).statements)
-        except LoadstoneError as error:
-            return self._failure(worker, error)
+        request = messages.Explain(block)
+        return self.ask(cell, request, lambda reply: Outcome(statements=reply.statements))
 
     def run_loop(self, cell: Cell, loop: parts.Loop) -> LoopResult:
         """Run a loop of users on a cell's operation; not where the engine gave no answer."""
@@ -379,22 +358,21 @@ class Executor:
             failed = self._answers.failed(cell.operation, cell.variant)
             if failed is not None:
                 return _no_loop(*failed)
-        worker = self._workers[cell.variant]
-        self._listener.on_status(
-            f"{cell.operation} on {cell.variant} ({plural(loop.users, 'user')}, {loop.model} loop)"
-        )
-        variations = range(len(self._operations[cell.operation].texts))
-        try:
-            worker.become(cell.variant)
+        variations = range(len(self.context.operations[cell.operation].texts))
+        found: list[LoopResult] = []
+
+        def step(worker: VariantWorker) -> Outcome:
             block = self._blocks.of(cell, variations, 0, whole=True)
-            loop = self._blocks.drawing(cell, loop)
-            result = worker.ask(messages.RunLoop(block, loop))
-        except LoadstoneError as error:
-            outcome = self._failure(worker, error)
-            return _no_loop(outcome.status, outcome.reason)
-        if result.figures.status == "failed":
-            self._mend(worker)
-        return result
+            request = messages.RunLoop(block, self._blocks.drawing(cell, loop))
+            found.append(worker.ask(request))
+            if found[0].figures.status == "failed":
+                self._mend(worker)
+            return Outcome()
+
+        outcome = self._attempt(
+            cell, step, doing=f"{plural(loop.users, 'user')}, {loop.model} loop"
+        )
+        return found[0] if found else _no_loop(outcome.status, outcome.reason)
 
     def _ask(self, worker: VariantWorker, request: Request[R], *, first: bool) -> R:
         """Pass a request on. `first`: it begins with an execution that fills the caches. Where that
@@ -410,10 +388,6 @@ class Executor:
                 raise
         self._mend(worker)
         return worker.ask(request)
-
-    def _begin(self, cell: Cell) -> VariantWorker:
-        self._listener.on_status(f"{cell.operation} on {cell.variant} ({cell.temperature})")
-        return self._workers[cell.variant]
 
     def _failure(self, worker: VariantWorker, error: LoadstoneError) -> Outcome:
         """A failure of the engine as an outcome; the next cell finds a working engine."""
@@ -432,22 +406,18 @@ class Executor:
             )
         return Outcome("failed", error.message)
 
-    def _remembered(self, cell: Cell, outcome: Outcome) -> Outcome:
-        """The same outcome; a statement that was ended is not tried cold."""
-        if outcome.status == "censored" and not outcome.partly:
-            self._overdue[cell.operation, cell.variant] = outcome.reason
-        return outcome
-
     def _mend(self, worker: VariantWorker) -> None:
         try:
-            worker.mend(self._stored[worker.variant.name], self._rows, self._answers)
+            worker.mend(self._stored(worker), self.context.rows, self._answers)
         except LoadstoneError as error:
             self._replace(worker, error)
 
     def _replace(self, worker: VariantWorker, error: LoadstoneError) -> None:
-        worker.replace(
-            self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
-        )
+        stage = self.context
+        worker.replace(self._stored(worker), stage.rows, self._answers, stage.recorder, error)
+
+    def _stored(self, worker: VariantWorker) -> Sequence[StoredRelation]:
+        return self.context.stored[worker.variant.name]
 
 
 def _asked(worker: VariantWorker, variant: str, request: messages.Reopen) -> None:

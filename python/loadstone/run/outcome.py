@@ -34,3 +34,5 @@ class Outcome:
     """Of each answer in `given`."""
     determined: Sequence[Answer | None] = ()
     """Of each answer in `given`: the part of it that the query determines."""
+    rows: str | None = None
+    """Those of a variation, as text."""

@@ -15,8 +15,8 @@ from loadstone._core import clock_ns
 from loadstone.benchmarks.expected import Answer
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import engine_of
-from loadstone.record import Recorder
 from loadstone.record.model import Agreement, GivenAnswer
+from loadstone.run.context import Context
 from loadstone.run.executor import Executor
 from loadstone.run.outcome import Outcome
 from loadstone.text.numbers import NS_PER_S
@@ -34,10 +34,10 @@ integer and a float. The comparison needs about 20 times as much memory for each
 
 
 def poll(
-    plan: Plan, cells: Sequence[Cell], answers: AgreedAnswers, executor: Executor
+    context: Context, cells: Sequence[Cell], answers: AgreedAnswers, executor: Executor
 ) -> Mapping[tuple[str, str], float]:
-    """Ask the variants of these cells for each of their statements. Returns how many seconds an
-    execution took, by statement and variant."""
+    """Ask the variants of these cells for each of their statements, and record what they answered.
+    Returns how many seconds an execution took, by statement and variant."""
     executed: dict[tuple[str, str], float] = {}
     asked: dict[str, dict[str, Cell]] = {}
     for cell in cells:
@@ -54,7 +54,7 @@ def poll(
         for variant, outcome in reported.items():
             if outcome.status != "ok":
                 answers.fail(statement, variant, outcome.status, outcome.reason)
-        draws = any(map(sql.may_be_volatile, _trees(plan, statement)))
+        draws = any(map(sql.may_be_volatile, _trees(context.plan, statement)))
         if draws or len({tuple(one.given) for one in reported.values() if one.given}) > 1:
             _report_volatile(statement, own, reported, answers, executor, waits=draws)
         for variation in range(max(len(one.given) for one in reported.values())):
@@ -64,6 +64,7 @@ def poll(
                 if len(outcome.given) > variation and not answers.failed(statement, variant)
             ]
             answers.settle(statement, variation, votes)
+    _record_answers(context, answers)
     return {
         (statement, variant): spent_s
         for (statement, variant), spent_s in executed.items()
@@ -71,19 +72,26 @@ def poll(
     }
 
 
-def poll_admitted(cell: Cell, answers: AgreedAnswers, executor: Executor) -> None:
-    """Ask the variant of a cell that no plan lists, because a study's decision added it."""
+def admitted(
+    context: Context, executor: Executor, like: Cell, flipped: tuple[str, ...]
+) -> Cell | None:
+    """The cell of a combination that no plan lists, because a study's decision added it; None where
+    no worker can have it. Its variant is asked for the answer, too."""
+    cell, answers = executor.admit(like, flipped), context.answers
+    if cell is None or not isinstance(answers, AgreedAnswers):
+        return cell
     outcome = executor.give_answers(cell)
     if outcome.status != "ok":
         answers.fail(cell.operation, cell.variant, outcome.status, outcome.reason)
     for variation in range(len(outcome.given)):
-        vote = _vote(executor, cell, outcome, variation)
-        answers.join(cell.operation, variation, vote)
+        answers.join(cell.operation, variation, _vote(executor, cell, outcome, variation))
+    _record_answers(context, answers)
+    return cell
 
 
-def record_answers(plan: Plan, answers: AgreedAnswers, recorder: Recorder) -> None:
+def _record_answers(context: Context, answers: AgreedAnswers) -> None:
     """Record what the variants answered, and the basis of the answers that are expected."""
-    rows = plan.rows[0]
+    rows, recorder = context.plan.rows[0], context.recorder
     recorder.agreements(
         [
             Agreement(name, rows, basis.basis, ", ".join(basis.engines), basis.words,

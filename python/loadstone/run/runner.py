@@ -1,7 +1,7 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import inf
 from types import MappingProxyType
@@ -9,13 +9,14 @@ from typing import Any
 
 from loadstone import _core
 from loadstone.analysis.terms import MEASURED_KEYS
-from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.benchmarks.base import Benchmark, Operation, StoredRelation
 from loadstone.engines.system import System
 from loadstone.machine import facts
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import NULL_ENGINE
+from loadstone.planning.tables import relations, stored
 from loadstone.protocol import environment
 from loadstone.protocol.messages import Calibrate
 from loadstone.record import CellResult, Recorder, Run
@@ -23,11 +24,12 @@ from loadstone.record.model import Event, InputText, OperationText, Term
 from loadstone.record.users import UsersPoint
 from loadstone.record.writer import now
 from loadstone.run import scratch
+from loadstone.run.context import Context
 from loadstone.run.in_parallel import in_parallel
 from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.stage import Stage
-from loadstone.run.study_group import StudyTime
+from loadstone.run.study_time import StudyTime
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
 from loadstone.statistics.paired_ratio import REFORK_S
@@ -201,15 +203,43 @@ class Runner:
             own = [cell for cell in cells if cell.operation in names]
             users = [level for level in levels if level.cell.operation in names]
             again = [group for group in disturbed if group[0].cell.operation in names]
-            stage = Stage(self._plan, rows, designs, self._benchmark, self._workers, recorder,
-                          self._listener, conditions, self._time,
-                          self._overdue.get(rows, {}))  # fmt: skip
+            stage = Stage(self._context(rows, operations, designs, recorder, conditions))
             repeated = [result.cell for group in again for result in group]
             needed = [*own, *repeated, *(level.cell for level in users)]
             stage.load(needed, sized=place == 0)
             loaded = {cell.variant for cell in needed if not cell.gap}
             self._report_terms(recorder, sorted(loaded, key=self._plan.variants.index))
             self._measure(stage, own, again, users, recorder)
+
+    def _context(
+        self,
+        rows: int,
+        operations: Mapping[str, Operation],
+        designs: Collection[str],
+        recorder: Recorder,
+        conditions: Conditions,
+    ) -> Context:
+        """The stage of a scale that has the tables of these designs."""
+        plan, benchmark = self._plan, self._benchmark
+        kept: dict[str, Sequence[StoredRelation]] = {
+            name: stored(benchmark, plan, rows, designs, name, worker.engine.capabilities)
+            for name, worker in self._workers.items()
+        }
+        everything = [item for items in kept.values() for item in items]
+        return Context(
+            plan=plan,
+            benchmark=benchmark,
+            rows=rows,
+            operations=operations,
+            workers=self._workers,
+            stored=kept,
+            answers=benchmark.answers(plan.edition, rows, relations(everything)),
+            recorder=recorder,
+            listener=self._listener,
+            conditions=conditions,
+            time=self._time,
+            overdue=dict(self._overdue.get(rows, {})),
+        )
 
     def _measure(
         self,
@@ -220,7 +250,7 @@ class Runner:
         recorder: Recorder,
     ) -> None:
         begun_ns = _core.clock_ns()
-        groups = list(self._groups(stage, interleaved_groups(cells, stage.operations)))
+        groups = list(self._groups(stage, interleaved_groups(cells, stage.context.operations)))
         spent_ns = _core.clock_ns() - begun_ns
         # A user who resumes a run for them has the time.
         self._again(stage, [(group, 0) for group in disturbed], None)

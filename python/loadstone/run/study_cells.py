@@ -19,7 +19,7 @@ from loadstone.plan.study import (
     Study,
 )
 from loadstone.record.model import CellResult
-from loadstone.run.interleaved_group import OpenCell
+from loadstone.run.group import OpenCell
 from loadstone.statistics.study import (
     BASE,
     TOGETHER_BLOCKS,

@@ -1,4 +1,4 @@
-"""The interleaved group of a study: one operation on combinations of switches, block after block.
+"""The blocks of a study: one operation on combinations of switches, block after block.
 
     scouting: each combination once, those that take too long ended; what they decide
     until every figure is known closely, or the time is over:
@@ -9,18 +9,14 @@ All combinations of a block meet the same processes and nearly the same moment, 
 within a block has only the noise of the samples; the blocks are the observations.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import inf
-from typing import Any
 
 from loadstone import _core
-from loadstone.analysis.study import StudiedOperation
-from loadstone.plan.plan import Cell
 from loadstone.plan.role import Role
-from loadstone.plan.study import Decision
 from loadstone.record import CellResult
-from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
+from loadstone.run.group import Group, OpenCell
+from loadstone.run.poll import admitted
 from loadstone.run.study_cells import StudyCells
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.statistics.study import escalation, every
@@ -37,123 +33,54 @@ LONG_RATIO = 10
 """A statement is ended at so many times that at base, if it is beyond `LONG_PARTS`, too."""
 LONG_PARTS = 4
 """So many times the time that the operation has for one combination in one block."""
-DECISIONS_SHARE = 0.25
-"""The share of a study's time that is kept for what its blocks decide to measure."""
 
 
-TOLERANCE = 1.25
-"""No operation begins that is expected to end beyond so many times a study's time."""
+class StudyBlocks:
+    """The blocks of a study's cells of one operation."""
 
-
-class StudyTime:
-    """A study's time, and the operations that it is split over."""
-
-    def __init__(self, within_s: float, operations: int) -> None:
-        self._left_ns = within_s * 1e9 * (1 - DECISIONS_SHARE)
-        self._further_ns = within_s * 1e9 * DECISIONS_SHARE
-        self._operations = operations
-        self._end_ns = within_s * 1e9 * TOLERANCE
-        self._ended: list[float] = []
-
-    def has_room(self) -> bool:
-        """Whether another operation may begin: the first always does, and is measured to its end.
-        A later one is expected to take as long as those before it did in the mean."""
-        took_ns = sum(self._ended)
-        return not self._ended or took_ns + took_ns / len(self._ended) <= self._end_ns
-
-    def ended(self, operations: int, ns: float) -> None:
-        """So many operations took this time, with all that belongs to them."""
-        self._ended += [ns / operations] * operations
-
-    @property
-    def share_ns(self) -> float:
-        """Of the next operation: what those before it did not need is split over the others."""
-        return max(self._left_ns, 0.0) / max(self._operations, 1)
-
-    @property
-    def further_ns(self) -> float:
-        """For what blocks decide, all operations together."""
-        return max(self._further_ns, 0.0)
-
-    @property
-    def further_share_ns(self) -> float:
-        """The next operation's part of that."""
-        return self.further_ns / max(self._operations, 1)
-
-    def spent(self, operations: int, ns: float, further_ns: float) -> None:
-        """So many operations were measured in this time, and in that what they decided."""
-        self._operations -= operations
-        self._left_ns -= ns
-        self._further_ns -= further_ns
-
-
-@dataclass(frozen=True, slots=True)
-class StudyDoors:
-    """The needs of a study's group beside those of any group."""
-
-    time: StudyTime
-    admit: Callable[[Cell, tuple[str, ...]], Cell | None]
-    on_effects: Callable[[StudiedOperation], None]
-    """Reported after each block."""
-    on_decisions: Callable[[Sequence[Decision]], None]
-    """Reported before the first of an operation's cells has its result."""
-
-
-class StudyGroup(InterleavedGroup):
-    """Owns the state of a study's cells of one operation."""
-
-    _limit_ns = 0
-    """Of a statement that is scouted; 0: none."""
-    _block_ns = inf
-    """The time that the next block may take, so that as many as give an interval fit into the
-    operation's."""
-    _sample_ns = 1.0
-    """The time of a combination's sample in the last block, all that goes with it included."""
-    _ordinals = 0
-    """Samples that every combination of the blocks so far has taken or passed over: all of a block
-    have the same ordinals, and so the same inputs."""
-
-    def __init__(self, *arguments: Any, doors: StudyDoors, **others: Any) -> None:
-        super().__init__(*arguments, **others)
-        study = self._plan.study
-        if study is None:
-            raise ValueError("a study's group needs a study")
-        self._doors = doors
+    def __init__(self, group: Group) -> None:
+        plan = group.context.plan
+        if plan.study is None:
+            raise ValueError("the blocks of a study need a study")
+        self._group = group
+        self._plan = plan
+        self._executor = group.executor
+        self._time = group.context.time
+        self._on_effects = group.context.listener.on_effects
+        self._block_ns = inf
+        """The time that the next block may take, so that as many as give an interval fit into the
+        operation's."""
+        self._sample_ns = 1.0
+        """The time of a combination's sample in the last block, all that goes with it included."""
+        self._ordinals = 0
+        """Samples that every combination of the blocks so far has taken or passed over: all of a
+        block have the same ordinals, and so the same inputs."""
         self._studied = [
-            StudyCells(self._plan, study, items, self._admitted)
-            for items in self._operations.values()
-            if any(item.cell.variant == study.base for item in items)
+            StudyCells(plan, plan.study, items, self._admitted)
+            for items in group.operations.values()
+            if any(item.cell.variant == plan.study.base for item in items)
         ]
 
-    def measure(self) -> Iterator[CellResult]:
-        """As for any group; and before the first result its decisions."""
-        results = list(super().measure())
+    def in_order(self, results: Sequence[CellResult]) -> Sequence[CellResult]:
+        """Those that the plan does not list come first: its last completes the operation. The
+        decisions are recorded before the first of them."""
         for one in self._studied:
-            self._doors.on_decisions(one.decisions)
-        # Those that the plan does not list come first: its last completes the operation.
+            self._group.context.recorder.decisions(one.decisions)
         listed = self._plan.variants
-        yield from sorted(results, key=lambda one: one.cell.variant in listed)
+        return sorted(results, key=lambda one: one.cell.variant in listed)
 
     def _admitted(self, like: OpenCell, flipped: tuple[str, ...]) -> OpenCell | None:
-        cell = self._doors.admit(like.cell, flipped)
-        if cell is None:
-            return None
-        item = OpenCell(cell)
-        if refused := self._executor.refused(cell):
-            item.add(refused)
-        self.opened.append(item)
-        self._operations[cell.operation].append(item)
-        return item
+        cell = admitted(self._group.context, self._executor, like.cell, flipped)
+        return None if cell is None else self._group.add(cell)
 
-    def _planned_rounds(self, live: Sequence[OpenCell]) -> int:
+    def take_samples(self) -> None:
         """Take the blocks. There are as many as give an interval, also where that takes longer."""
-        del live
-        time, begun_ns = self._doors.time, _core.clock_ns()
-        self._look()
+        time, begun_ns = self._time, _core.clock_ns()
+        self._group.look()
         share_ns = time.share_ns * len(self._studied)
         for one in self._studied:
             self._scout(one, share_ns)
-        scouted = sum(len(item.samples) for item in self.opened)
+        scouted = sum(len(item.samples) for item in self._group.opened)
         self._sample_ns = max(1.0, (_core.clock_ns() - begun_ns) / max(scouted, 1))
         number = self._more_blocks(0, begun_ns + share_ns)
         first_ns = _core.clock_ns()
@@ -163,7 +90,6 @@ class StudyGroup(InterleavedGroup):
             one.settle()
         ended_ns = _core.clock_ns()
         time.spent(len(self._studied), first_ns - begun_ns, ended_ns - first_ns)
-        return number
 
     def _scout(self, one: StudyCells, share_ns: float) -> None:
         """Measure each combination of the design once, the base first. What is ended decides on the
@@ -194,7 +120,7 @@ class StudyGroup(InterleavedGroup):
         for flipped in one.design.combinations:
             self._scouted(one.cell(flipped), limit_ns)
         self._ordinals = 1
-        self._doors.on_effects(one.effects())
+        self._on_effects(one.effects())
 
     def _scouted(self, item: OpenCell | None, limit_ns: int = 0) -> None:
         if item is not None and item.status == "ok" and not item.samples:
@@ -224,7 +150,7 @@ class StudyGroup(InterleavedGroup):
         Returns the next block's number."""
         if not one.steered or one.base.status != "ok":
             return number
-        time = self._doors.time
+        time = self._time
         end_ns = _core.clock_ns() + time.further_ns
         while one.is_loose and number < BLOCKS_MAX and _core.clock_ns() + block_ns < end_ns:
             self._study_block(number)
@@ -252,16 +178,14 @@ class StudyGroup(InterleavedGroup):
             studied = [
                 item for item in able if self._plan.role_of(item.cell.variant) is not Role.OVERHEAD
             ]
-            outcomes = self._executor.fork([item.cell for item in studied])
-            for item, outcome in zip(studied, outcomes, strict=True):
-                item.add(outcome)
-            self._look()
+            self._group.fork(studied)
+            self._group.look()
         # Scouting took the first sample of the first block.
         part = self._part(able, (self._block_ns - (_core.clock_ns() - begun_ns)) / self._sample_ns)
         count = part - (0 if number else 1)
         taken = range(self._ordinals, self._ordinals + count)
         started_ns = _core.clock_ns()
-        for index in _core.schedule(self._seed + number, len(able), 1)[0] if count else ():
+        for index in _core.schedule(self._group.seed + number, len(able), 1)[0] if count else ():
             if able[index].status == "ok":
                 self._take(able[index], taken, number)
         self._ordinals = taken.stop
@@ -269,7 +193,7 @@ class StudyGroup(InterleavedGroup):
             self._sample_ns = max(1.0, (_core.clock_ns() - started_ns) / count / len(able))
         for one in self._studied:
             if one.base.status == "ok":
-                self._doors.on_effects(one.effects())
+                self._on_effects(one.effects())
 
     @staticmethod
     def _part(able: Sequence[OpenCell], room: float = inf) -> int:
@@ -287,7 +211,3 @@ class StudyGroup(InterleavedGroup):
         """Take a block of a cell, without a warm-up if its statement is slow."""
         slow = bool(item.samples) and item.samples[-1].elapsed_ns > SLOW_NS
         item.add(self._executor.take(item.cell, block, number, warm=slow))
-
-    def _repeat(self, number: int) -> None:
-        """All its blocks are planned rounds."""
-        del number

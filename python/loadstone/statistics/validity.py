@@ -4,6 +4,7 @@ compares the two."""
 
 from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple, Protocol
 
 from loadstone.plan.role import Role
 from loadstone.record.model import (
@@ -19,6 +20,7 @@ from loadstone.statistics.disturbance import (
     COUNTERS_NS,
     PRINTED_SPAN_MAX,
     SPAN_MAX,
+    disturbance,
     printed_span,
     span,
 )
@@ -73,6 +75,62 @@ ADVICE = (
     ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
 )
 """The way in which each reason of this module begins, and what to do about it."""
+
+
+class Measured(Protocol):
+    """A cell that has samples, and what else it is judged by."""
+
+    @property
+    def samples(self) -> Sequence[Sample]: ...
+    @property
+    def answers(self) -> Sequence[AnswerCheck]: ...
+    @property
+    def evidence(self) -> Sequence[ColdEvidence]: ...
+
+
+class Judgement(NamedTuple):
+    """A cell's status by the limits: `ok`, `disturbed` or `invalid`, and why."""
+
+    status: str
+    reason: str
+    disturbance: Disturbance | None
+
+
+def judge(
+    cell: Measured,
+    overhead: Sequence[Sample],
+    condition: Condition,
+    *,
+    clock_ns: float,
+    role: Role = Role.COMPETITOR,
+    limited: bool = False,
+    parallelism: int = 1,
+    apart: float = 1.0,
+) -> Judgement:
+    """Hold a cell against all limits. `overhead`: the null engine's samples of its operation;
+    `condition`: of the machine meanwhile; `limited`: whether its variant has a share of a
+    processor; `apart`: the factor by which its variant differs from its own A/A control.
+
+    A disturbed cell keeps its figure, within the bounds that the machine's condition (where that is
+    the reason) and the A/A difference leave; where they leave too little, it is invalid.
+    """
+    samples = cell.samples
+    # A cell without an answer (a rung of a ladder) is there to measure the harness.
+    below = overhead if cell.answers else []
+    if reason := (
+        of_coldness(samples, cell.answers, cell.evidence)
+        or of_work(samples, overhead)
+        or of_share(samples, limited=limited)
+        or of_instrument(samples, below, clock_ns, role)
+    ):
+        return Judgement("invalid", reason, None)
+    machine, again = of_machine(condition), of_aa_control(apart)
+    if not (machine or again):
+        return Judgement("ok", "", None)
+    found = disturbance(samples, condition if machine else None, apart, parallelism)
+    nothing = of_disturbance(samples, found, apart)
+    reason = "; ".join(filter(None, (machine, again, nothing)))
+    return Judgement("invalid" if nothing else "disturbed", reason, found)
 
 
 def of_machine(condition: Condition) -> str:

@@ -1,14 +1,17 @@
-"""An interleaved group: how often its cells are repeated, and which of them are invalid."""
+"""A group: how often its cells are repeated, and which of them are invalid."""
 
 import random
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
+from run_context import context
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample, StatementText
-from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
+from loadstone.run.group import Group, OpenCell
 from loadstone.run.outcome import Outcome
+from loadstone.run.rounds import Rounds
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, processes_of
 
 REFORKED = -1
@@ -91,9 +94,12 @@ def measured(
             text = StatementText(0, f"of {cell.variant}", "the plan" if briefly else "")
             return Outcome(statements=[text])
 
-    group = InterleavedGroup(plan, cells, 3, Script(), State(condition), 50.0,
-                one_session=one_session, first_scale=first_scale)  # fmt: skip
-    results = {r.cell.variant: r for r in group.measure()}
+    of_run = context(
+        plan, benchmark=SimpleNamespace(one_session=one_session),
+        rows=1000 if first_scale else 2000, conditions=State(condition),
+    )  # fmt: skip
+    group = Group(of_run, cells, 3, Script())
+    results = {r.cell.variant: r for r in group.measure(Rounds(group))}
     return results, blocks
 
 
