@@ -5,8 +5,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatchReader, StructArray};
-use arrow_schema::{Field, Schema};
 use loadstone_datasets::{DatasetError, Source};
 use loadstone_export::arrow::{Batches, schema};
 use loadstone_export::{ExportError, Request, Summary};
@@ -14,8 +12,8 @@ use loadstone_measure::clock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use pyo3_arrow::error::PyArrowResult;
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+
+use crate::capsule::{batches_out, schema_out};
 
 /// Progress is reported, and signals are looked for, at most this often.
 const PROGRESS_INTERVAL_NS: u64 = 100_000_000;
@@ -109,22 +107,15 @@ impl RelationStream {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema); // a producer may leave it alone
         let source = Arc::clone(&self.source);
-        let batches = Batches::new(source, self.first, self.count, self.batch_rows);
-        let field = struct_field(&batches.schema());
-        let arrays = batches.map(|batch| Ok(Arc::new(StructArray::from(batch?)) as ArrayRef));
-        let reader = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
-        to_stream_pycapsule(py, reader, requested_schema)
+        batches_out(py, Batches::new(source, self.first, self.count, self.batch_rows))
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        to_schema_pycapsule(py, schema(self.source.as_ref()).as_ref())
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_out(py, schema(self.source.as_ref()).as_ref())
     }
-}
-
-fn struct_field(schema: &Schema) -> Field {
-    Field::new_struct("", schema.fields().clone(), false)
 }
 
 /// Write a part of a relation to a file; see the stub.

@@ -5,6 +5,7 @@
 //! alone, as `lode._core`.
 
 mod allocator;
+mod capsule;
 #[cfg(feature = "laboratory")]
 mod clients;
 #[cfg(feature = "laboratory")]

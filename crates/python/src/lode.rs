@@ -19,7 +19,6 @@ mod rows;
 mod server;
 mod session;
 mod statement;
-mod stream;
 mod tactics;
 mod transaction;
 

@@ -10,7 +10,8 @@ use loadstone_quel::{Answer, from_json, parse, print, to_json};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatchReader;
+
+use crate::capsule::BatchesIn;
 
 create_exception!(
     loadstone._core,
@@ -101,9 +102,8 @@ impl Oracle {
 
 /// (rows, checksum) of anything with `__arrow_c_stream__`.
 #[pyfunction]
-fn answer_of_stream(py: Python<'_>, stream: PyRecordBatchReader) -> PyResult<(u64, String)> {
-    let reader = stream.into_reader()?;
-    py.detach(|| stream::answer(reader)).map(pair)
+fn answer_of_stream(py: Python<'_>, stream: BatchesIn) -> PyResult<(u64, String)> {
+    py.detach(|| stream::answer(stream.0)).map(pair)
 }
 
 /// (rows, checksum) of Python rows.

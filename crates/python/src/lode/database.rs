@@ -26,9 +26,9 @@ use super::rows::Rows;
 use super::server::Server;
 use super::session::{Place, Session};
 use super::statement::Statement;
-use super::stream::BatchesIn;
 use super::tactics::{as_dict, chosen, pairs};
 use super::transaction::{Transaction, is_none};
+use crate::capsule::BatchesIn;
 
 type Open = fn(&Path, &Tactics) -> Result<database::Database, QueryError>;
 

@@ -11,7 +11,7 @@ use pyo3::types::{PyCapsule, PyList, PyString, PyTuple};
 
 use super::error::{failure, over, query_failure};
 use super::relation::type_name;
-use super::stream::{batches_out, schema_out};
+use crate::capsule::{batches_out, schema_out};
 
 const READ: &str = "the rows have been read: query again";
 

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 /// Encodes the value of one column in a row.
 type Cell<'a> = Box<dyn Fn(usize, &mut RowEncoder) + 'a>;
 
-pub fn answer(reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Answer> {
+pub fn answer(reader: impl RecordBatchReader) -> PyResult<Answer> {
     let schema = reader.schema();
     let mut answer = Answer::default();
     let mut encoder = RowEncoder::default();

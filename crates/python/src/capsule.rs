@@ -1,6 +1,7 @@
-//! Rows to other libraries and from them, as streams of Arrow in capsules.
+//! Batches of rows to and from other libraries, as Arrow's C streams in Python capsules.
 //!
-//! Not by pyo3-arrow, which casts as well: what it brings was 9 MB of 21 in the package `lode`.
+//! pyo3-arrow does this, too, but it also casts arrays: the crates it needs for that took a sixth
+//! of the build's time, and 9 MB of 21 in the package `lode`.
 
 use std::ffi::CStr;
 
