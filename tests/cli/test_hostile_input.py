@@ -26,7 +26,7 @@ def nested(depth: int) -> str:
     ((*DRY, "--precision", "100%"), "--precision must be at least 0"),
     ((*DRY, "--time-limit", "inf"), "--time-limit must be more than 0 and at most"),
     ((*DRY, "--repeat-seconds", "-1"), "--repeat-seconds must be between"),
-    ((*DRY, "--users", "2", "--rate", "nan"), "--rate must be more than 0 and at most 100,000, not nan"),
+    ((*DRY, "--users", "2", "--rate", "nan"), "--rate must be more than 0 and at most"),
     ((*DRY, "--rows", "1e99"), "--rows must be between 1 and"),
     ((*DRY, "--plan", "deep.toml"), "deep.toml is not a TOML file"),
     ((*DRY, "--plan", "latin.quel"), "is not valid UTF-8"),
