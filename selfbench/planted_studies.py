@@ -22,7 +22,6 @@ from loadstone._core import clock_ns
 from loadstone.analysis.findings.distance import in_order
 from loadstone.analysis.findings.finding import Finding, Grade
 from loadstone.analysis.findings.learned import learned
-from loadstone.analysis.study import blocks
 from loadstone.analysis.summary import summarise
 from loadstone.engines.calibration import planted as planted_engine
 from loadstone.engines.calibration.planted import OTHERWISE, PlantedEngine, planted
@@ -30,16 +29,12 @@ from loadstone.plan.variant import Variant, is_aa_control
 from loadstone.record import CellResult, read
 from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import (
-    Block,
-    contrasts,
-    factorial,
-    grouped,
-    parts_of,
-    study_effects,
-    to_open,
-    two_ended,
-)
+from loadstone.study import contrasts
+from loadstone.study.design import factorial, grouped, parts_of, two_ended
+from loadstone.study.effects import study_effects
+from loadstone.study.observations import Block
+from loadstone.study.steering import to_open
+from loadstone.study.view import blocks
 
 LOADSTONE = str(Path(sys.executable).parent / "loadstone")
 SWITCHES, INTERACTING, IDLE = ("b", "c", "d", "e"), ("c", "d"), "e"

@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from loadstone import _core
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
+from loadstone.analysis.break_even import crossing
 from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.lode.engine import LodeEngine
 from loadstone.plan.variant import Variant
 from loadstone.report.break_even_words import crossing_words
-from loadstone.statistics.study import crossing
 
 EXECUTIONS = ("interpreted", "closures", "compiled", "vectorised")
 FEW, MANY = 1, 1_000_000

@@ -14,22 +14,15 @@ from statistics import median
 
 from planted_studies import LOADSTONE, only
 
-from loadstone.analysis.study import blocks
 from loadstone.record import CellResult, Run, read
 from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import (
-    Block,
-    Escalation,
-    contrasts,
-    escalation,
-    parts_of,
-    study_effects,
-    two_ended,
-)
-from loadstone.statistics.study.observations import Observations
-from loadstone.statistics.study.parts import Parts
-from loadstone.statistics.study.shares import share
+from loadstone.study import contrasts
+from loadstone.study.design import Parts, parts_of, two_ended
+from loadstone.study.effects import study_effects
+from loadstone.study.observations import Block, Observations, share
+from loadstone.study.steering import Escalation, escalation
+from loadstone.study.view import blocks
 
 SWITCHES: Mapping[str, Sequence[str]] = {
     "sqlite": ("durability", "journal", "cache", "temp_store"),

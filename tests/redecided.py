@@ -4,21 +4,21 @@ else."""
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from loadstone.analysis.study import StudiedOperation, operation_effects
-from loadstone.analysis.study_design import all_combinations, design_after, of_operation
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import HELD, OPENED, PRUNED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Run
-from loadstone.statistics.study import (
+from loadstone.study.design import (
     BASE,
     Combination,
     Design,
-    escalation,
+    all_combinations,
+    design_after,
     every,
-    prunable,
+    of_operation,
     to_hold,
-    to_open,
 )
+from loadstone.study.steering import escalation, prunable, to_open
+from loadstone.study.view import StudiedOperation, operation_effects
 
 Reported = tuple[str, tuple[str, ...]]
 """A decision's kind, and what it is about."""

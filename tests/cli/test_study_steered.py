@@ -5,12 +5,12 @@ import pytest
 from desk import Desk
 from redecided import redecided
 
-from loadstone.analysis.study import StudiedOperation, SwitchEffect, study_map
-from loadstone.analysis.study_details import switch_details
 from loadstone.analysis.study_terms import study_terms
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import HELD, OPENED, PRUNED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Run
+from loadstone.study.details import switch_details
+from loadstone.study.view import StudiedOperation, SwitchEffect, study_map
 
 pytestmark = [pytest.mark.machine, pytest.mark.slow]
 

@@ -42,7 +42,8 @@ OWNERS = {
         "workload/constructs/",
         "workload/expression_types",
     ),
-    "statistics": ("analysis/", "machine/", "statistics/", "worker/"),  # a report computes nothing
+    # A report computes nothing.
+    "statistics": ("analysis/", "machine/", "statistics/", "study/", "worker/"),
 }
 PACKAGE = "python/loadstone/"
 NEIGHBOURS = {"lode.py": ("_core", "errors")}

@@ -10,9 +10,9 @@ from test_imports import PACKAGE, imports, package_files, within
 
 ROOMS = (
     "errors", "control_characters", "secret", "owner", "interruption", "diagnostics", "text",
-    "lode", "shell", "plan", "record", "statistics", "engines", "quel", "benchmarks", "workload",
-    "protocol", "machine", "clients", "analysis", "report", "registry", "planning", "worker",
-    "run", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__",
+    "lode", "shell", "plan", "record", "statistics", "study", "engines", "quel", "benchmarks",
+    "workload", "protocol", "machine", "clients", "analysis", "report", "registry", "planning",
+    "worker", "run", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__",
 )  # fmt: skip
 """Lowest first."""
 APART = (
@@ -24,12 +24,11 @@ APART = (
 DOOR = ("__init__", "api")
 """The names that `import loadstone` offers, and imports when one is asked for."""
 PRINTED = {
-    "loadstone.statistics": ("loadstone.statistics.estimate.Estimate",
-                             "loadstone.statistics.study.Crossing"),
+    "loadstone.statistics": ("loadstone.statistics.estimate.Estimate",),
     "loadstone._core": ("loadstone._core.clock_ns",),
     "numpy": (), "scipy": (), "pandas": (), "pyarrow.compute": (), "statistics": (), "random": (),
 }  # fmt: skip
-"""The modules that compute, with the names that a report may take of each: the types of two values
+"""The modules that compute, with the names that a report may take of each: the type of a value
 that `analysis` gives it, and the clock of the progress line."""
 
 

@@ -10,9 +10,8 @@ import pytest
 from report_fixture import make_run
 
 from loadstone import registry
-from loadstone.analysis.break_even import Paying, break_evens, unreported
+from loadstone.analysis.break_even import Paying, break_evens, crossing, unreported
 from loadstone.analysis.enhancements import enhanced, winners
-from loadstone.analysis.study import study_map
 from loadstone.benchmarks.ingres.benchmark import IngresBenchmark
 from loadstone.benchmarks.ingres.presentation import ENHANCEMENTS, PRESENTATION
 from loadstone.plan.presentation import Presentation
@@ -21,7 +20,7 @@ from loadstone.report.break_even_words import crossing_words
 from loadstone.report.enhancement_words import headings
 from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
-from loadstone.statistics.study import crossing
+from loadstone.study.view import study_map
 
 OPERATION = "d-select-by-log"
 SCALES = (3360, 1, 210, 32760)

@@ -1,27 +1,22 @@
-"""When a study stops, what it measures next, and its waterfall."""
+"""When a study stops, and what it measures next."""
 
 import random
 from dataclasses import replace
-from itertools import permutations
-from math import log, prod
 
 import pytest
 
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import (
-    escalation,
-    every,
+from loadstone.study.design import (
+    confirming,
+    factorial,
     grouped,
-    hidden_share,
     opened,
     parts_of,
-    prunable,
-    study_effects,
-    to_open,
-    too_wide,
-    waterfall,
+    two_ended,
+    two_ended_and_walk,
 )
-from loadstone.statistics.study.design import confirming, factorial, two_ended, two_ended_and_walk
+from loadstone.study.effects import study_effects
+from loadstone.study.steering import escalation, hidden_share, prunable, to_open, too_wide
 
 ABCD = parts_of("abcd")
 
@@ -172,31 +167,3 @@ def test_a_pruned_part_is_confirmed_or_shown_to_act(effect, acts):
     assert result.pruned["d"].acts is acts and result.pruned["d"].share is None
     assert list(result.parts) == [*"abc"]
     assert result.confidence == 1 - 0.05 / 4
-    assert waterfall(result) is not None
-
-
-@pytest.mark.parametrize("order", list(permutations("abcd"))[::5])
-@pytest.mark.parametrize("design", [two_ended, factorial])
-def test_a_waterfall_adds_up_in_every_order(order, design):
-    result = found(of_three, design, scatter=0.02)
-    drawn = waterfall(result, order)
-    assert tuple(step.name for step in drawn.steps) == order
-    steps = [*drawn.steps, drawn.remainder]
-    assert drawn.base_ms + sum(step.ms for step in steps) == pytest.approx(drawn.end_ms)
-    assert drawn.base_ms * prod(step.ratio for step in steps) == pytest.approx(drawn.end_ms)
-    assert steps[-1].after_ms == drawn.end_ms
-    assert log(drawn.end_ms / drawn.base_ms) == pytest.approx(result.whole.value)
-
-
-def test_the_remainder_is_what_three_do_together():
-    by_ends, by_orders = (waterfall(found(of_three, design)) for design in (two_ended, factorial))
-    assert by_ends.remainder.ln.value == pytest.approx(0.5 - 3 * 0.25)
-    assert by_orders.remainder.ln.value == pytest.approx(0)
-
-
-def test_a_waterfall_with_a_step_missing_is_none():
-    def without_a(parts):
-        return tuple(one for one in two_ended(parts) if one != frozenset("a"))
-
-    assert waterfall(found(adding, without_a)) is None
-    assert waterfall(found(adding, lambda parts: (every(parts),))) is None

@@ -4,14 +4,18 @@ from itertools import combinations
 
 import pytest
 
-from loadstone.statistics.study.design import (
+from loadstone.study.design import (
+    BASE,
     confirming,
+    every,
     factorial,
+    grouped,
+    opened,
+    parts_of,
     two_ended,
     two_ended_and_walk,
     walk,
 )
-from loadstone.statistics.study.parts import BASE, every, grouped, opened, parts_of
 
 LETTERS = "abcdefgh"
 

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadstone.statistics.study import as_ratio, contrasts, study_effects
-from loadstone.statistics.study.design import factorial, two_ended, two_ended_and_walk
-from loadstone.statistics.study.parts import BASE, every, grouped, parts_of
-from loadstone.statistics.study.shares import share_of
+from loadstone.statistics.shares import share_of
+from loadstone.study import contrasts
+from loadstone.study.design import (
+    BASE,
+    every,
+    factorial,
+    grouped,
+    parts_of,
+    two_ended,
+    two_ended_and_walk,
+)
+from loadstone.study.effects import as_ratio, study_effects
 
 CLOSE = 1e-9
 

@@ -11,8 +11,6 @@ from types import SimpleNamespace
 import pytest
 from run_context import context
 
-from loadstone.analysis.study import operation_effects
-from loadstone.analysis.study_design import design_after, first_design
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.study import HELD, OPENED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Condition, Sample
@@ -27,7 +25,9 @@ from loadstone.run.study_group import (
     StudyBlocks,
 )
 from loadstone.run.study_time import StudyTime
-from loadstone.statistics.study import TOGETHER_BLOCKS, to_hold
+from loadstone.study.design import design_after, first_design, to_hold
+from loadstone.study.steering import TOGETHER_BLOCKS
+from loadstone.study.view import operation_effects
 
 CALM = SimpleNamespace(
     begin=lambda: None, probe_speed=lambda: None, end=lambda: Condition(0.0, 0.01, 0.0)

@@ -19,9 +19,6 @@ from typer.testing import CliRunner
 from loadstone import registry
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.learned import learned
-from loadstone.analysis.plan_shape import beside, same_plans, shape
-from loadstone.analysis.study import StudyMap, operation_effects, study_map
-from loadstone.analysis.study_waterfall import descents
 from loadstone.analysis.summary import summarise
 from loadstone.cli import app
 from loadstone.plan.study import Switch
@@ -39,6 +36,9 @@ from loadstone.report.study_words import (
     share_words,
 )
 from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
+from loadstone.study.plan_shape import beside, same_plans, shape
+from loadstone.study.view import StudyMap, operation_effects, study_map
+from loadstone.study.waterfall import descents
 from loadstone.text.numbers import digits, times
 
 

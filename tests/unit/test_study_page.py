@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
-from math import prod
+from math import exp, prod
 
 import pytest
 from study_fixture import BLOCKS, OPERATIONS, plan, record, result
 
 from loadstone import registry
-from loadstone.analysis.study import StudyMap, study_map
-from loadstone.analysis.study_details import switch_details
 from loadstone.analysis.study_terms import study_terms
-from loadstone.analysis.study_waterfall import descents
 from loadstone.record.model import Run, StatementText, Term
 from loadstone.report.html import PAGE_BYTES_MAX
 from loadstone.report.study_words import UNKNOWN, cell, ratio_words
+from loadstone.study.details import switch_details
+from loadstone.study.view import StudyMap, study_map
+from loadstone.study.waterfall import descents
 from loadstone.text.numbers import TIMES
 
 RATIO = re.compile(rf"\d{TIMES}")
@@ -147,11 +147,26 @@ def test_a_waterfall_leads_from_base_to_the_other_end() -> None:
         ms = sum(step.ms for step in fall.steps) + fall.remainder_ms
         assert ms == pytest.approx(fall.end_ms - fall.base_ms)
         assert fall.steps[0].before_ms == fall.base_ms
+        parts = fall.operation.effects.parts.values()
+        left = fall.whole.value / exp(
+            sum(part.contribution.value for part in parts if part.contribution)
+        )
+        assert fall.remainder_ratio == pytest.approx(left), "what three and more do together"
     assert [step.switch.tactic for step in one.steps[:2]] == ["parallelism", "cache"]
     assert [step.called for step in one.steps] == [True, True, False, False]
     share = one.steps[0].share
     assert share is not None
     assert share.value == pytest.approx(0.861, abs=0.01), "ln 4 of ln 5"
+
+
+def test_a_waterfall_with_a_step_missing_is_none() -> None:
+    run = record()
+    assert run.plan.study is not None
+    (alone,) = (c.variant for c in run.plan.study.combinations if c.flipped == ("cache",))
+    missing = ("min-heap", alone)
+    left = [one for one in run.results if (one.cell.operation, one.cell.variant) != missing]
+    falls = descents(found(replace(run, results=tuple(left))))
+    assert [fall.operation.name for fall in falls] == ["select-1%-heap"]
 
 
 def test_terms_are_read_back_from_every_combination() -> None:

@@ -17,12 +17,12 @@ from loadstone.analysis.findings.finding import Grade
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.findings.required import PROCESSES_MIN, reach_of
 from loadstone.analysis.measured import WORST
-from loadstone.analysis.study import StudyMap, study_map
 from loadstone.analysis.study_terms import study_terms
 from loadstone.analysis.summary import summarise
 from loadstone.record import read
 from loadstone.record.model import Run
 from loadstone.report.html import HtmlReport
+from loadstone.study.view import StudyMap, study_map
 from loadstone.text.kinds import STATUSES
 
 DATA = Path(__file__).resolve().parents[1] / "data"

@@ -11,14 +11,10 @@ from statistics import fmean, median
 import pytest
 from simulated_study import NOISES, Truth, blocks
 
-from loadstone.statistics.study import (
-    contrasts,
-    factorial,
-    parts_of,
-    study_effects,
-    too_wide,
-    two_ended,
-)
+from loadstone.study import contrasts
+from loadstone.study.design import factorial, parts_of, two_ended
+from loadstone.study.effects import study_effects
+from loadstone.study.steering import too_wide
 
 STUDIES = 60
 PARTS = parts_of("abcdef")

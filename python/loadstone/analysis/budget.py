@@ -16,8 +16,7 @@ from loadstone.plan.statement_ladder import KERNEL_PREFIX, UNCLASSIFIED, UNWATCH
 from loadstone.plan.variant import engine_of
 from loadstone.record.budget import ALL, NOTHING, PROGRAMS, Budget, BudgetTimer
 from loadstone.record.model import CellResult, OperationText, Run
-from loadstone.statistics.estimate import CONFIDENCE, Estimate
-from loadstone.statistics.study.observations import centre
+from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre
 from loadstone.statistics.time_budget import TimeBudget, time_budget, wilson
 from loadstone.text.numbers import listing
 

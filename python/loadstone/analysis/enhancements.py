@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect
 from loadstone.plan.presentation import Enhancement
 from loadstone.plan.study import Switch
 from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
+from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect
 
 LEAST = 0.03
 """A smaller gain wins nothing: 3 %."""

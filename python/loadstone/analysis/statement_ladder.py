@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from loadstone.plan.statement_ladder import COUNTED, StatementRung, rungs_of
 from loadstone.record.budget import Budget
-from loadstone.statistics.estimate import CONFIDENCE, Estimate
-from loadstone.statistics.study.observations import centre
+from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
 from loadstone.plan.study import Study
 from loadstone.record.model import Run, Term
+from loadstone.study.design import all_combinations
 
 DECIDING_MAX = 2
 """Of more tactics, some would fit by chance: a study measures few combinations of each three."""

@@ -3,13 +3,12 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from loadstone.analysis.study_design import first_design
 from loadstone.engines.system import System
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import Combination, Study, Switch
 from loadstone.plan.variant import SETTING, Variant, in_bytes
-from loadstone.statistics.study import PARTS_MAX
+from loadstone.study.design import PARTS_MAX, first_design
 
 SWITCHES_MAX = 64
 FACTORIAL_MAX = 6

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from loadstone.analysis.break_even import BreakEven, Paying, Unreported, ValueCost
+from loadstone.analysis.break_even import BreakEven, Crossing, Paying, Unreported, ValueCost
 from loadstone.plan.presentation import Presentation
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import Crossing
 from loadstone.text.numbers import digits, duration, estimated, listing, number, plural, scaled
 
 AT_ONCE = "at once"

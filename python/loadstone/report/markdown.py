@@ -20,7 +20,6 @@ from loadstone.analysis.findings.learned import Learned, learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import unjudged
-from loadstone.analysis.study import study_map
 from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
@@ -48,6 +47,7 @@ from loadstone.report.markdown_text import code, plain
 from loadstone.report.paper_markdown import changes, pays_off, profile, study_map_lines
 from loadstone.report.paper_words import FEW, PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.unequal_words import unequal_lines
+from loadstone.study.view import study_map
 from loadstone.text import numbers
 
 NEAR_OVERHEAD = "*"

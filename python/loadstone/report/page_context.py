@@ -23,10 +23,7 @@ from loadstone.analysis.findings.learned import Learned, learned
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
 from loadstone.analysis.standing import unjudged
-from loadstone.analysis.study import study_map
-from loadstone.analysis.study_details import switch_details
 from loadstone.analysis.study_terms import study_terms
-from loadstone.analysis.study_waterfall import descents
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.verdict import circumstances, headline, verdict
@@ -54,6 +51,9 @@ from loadstone.report.study_page import study_context, study_panels
 from loadstone.report.study_paper_page import paper_context, routines_context
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users_page import users_context
+from loadstone.study.details import switch_details
+from loadstone.study.view import study_map
+from loadstone.study.waterfall import descents
 from loadstone.text import numbers
 
 RECORD_BYTES_MAX = 400_000

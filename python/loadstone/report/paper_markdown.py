@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from loadstone.analysis.break_even import break_evens, unreported
 from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.routines import profiles
-from loadstone.analysis.study import StudyMap
 from loadstone.analysis.summary import Summary
 from loadstone.report import break_even_words, enhancement_words, routine_words, study_words
 from loadstone.report.markdown_text import plain, table
+from loadstone.study.view import StudyMap
 from loadstone.text import numbers
 
 

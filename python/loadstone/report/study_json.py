@@ -5,11 +5,11 @@ from typing import Any
 
 from loadstone.analysis.break_even import Paying, break_evens
 from loadstone.analysis.enhancements import enhanced
-from loadstone.analysis.study import SwitchEffect, study_map
-from loadstone.analysis.study_details import SwitchDetail, switch_details
-from loadstone.analysis.study_waterfall import Descent, descents
 from loadstone.record.model import Run
 from loadstone.report.columns import plain
+from loadstone.study.details import SwitchDetail, switch_details
+from loadstone.study.view import SwitchEffect, study_map
+from loadstone.study.waterfall import Descent, descents
 from loadstone.text.numbers import NS_PER_MS
 
 

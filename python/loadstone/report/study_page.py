@@ -5,10 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadstone.analysis.plan_shape import PlanLine
-from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect
-from loadstone.analysis.study_details import SwitchDetail
-from loadstone.analysis.study_waterfall import Contribution, Descent
 from loadstone.plan.study import Switch
 from loadstone.record.model import OperationText
 from loadstone.report import study_words
@@ -16,6 +12,10 @@ from loadstone.report.axis import Axis, lane
 from loadstone.report.page_room import plan_letters, plan_lines
 from loadstone.report.shades import DARKEST_EFFECT, depth
 from loadstone.statistics.estimate import Estimate
+from loadstone.study.details import SwitchDetail
+from loadstone.study.plan_shape import PlanLine
+from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect
+from loadstone.study.waterfall import Contribution, Descent
 from loadstone.text.numbers import NS_PER_MS, duration
 
 STRIP_PX = 320

@@ -8,12 +8,12 @@ from markupsafe import Markup
 from loadstone.analysis.break_even import break_evens, unreported
 from loadstone.analysis.enhancements import enhanced, scales, winners
 from loadstone.analysis.routines import profiles
-from loadstone.analysis.study import StudyMap
 from loadstone.analysis.summary import Summary
 from loadstone.record.model import Run
 from loadstone.report import break_even_words, enhancement_words, routine_words
 from loadstone.report.drawing import svg_of
 from loadstone.report.enhancement_chart import then_and_now
+from loadstone.study.view import StudyMap
 
 
 def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.study import StudiedOperation, SwitchEffect, noisiest
-from loadstone.analysis.study_details import Count
-from loadstone.analysis.study_waterfall import CLOSED_WITHIN, Contribution, Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
+from loadstone.study.details import Count
+from loadstone.study.view import StudiedOperation, SwitchEffect, noisiest
+from loadstone.study.waterfall import CLOSED_WITHIN, Contribution, Descent, Together
 from loadstone.text.numbers import (
     NS_PER_MS,
     TIMES,

@@ -12,13 +12,6 @@ from rich.text import Text
 
 from loadstone.analysis.break_even import break_evens
 from loadstone.analysis.enhancements import enhanced, winners
-from loadstone.analysis.study import (
-    StudiedOperation,
-    StudyMap,
-    operation_effects,
-    study_map,
-)
-from loadstone.analysis.study_details import work_changed
 from loadstone.analysis.verdict import circumstances
 from loadstone.control_characters import legible
 from loadstone.plan.choices import FACTORIAL
@@ -49,6 +42,8 @@ from loadstone.report.study_words import (
 )
 from loadstone.report.terminal_figures import FiguresTable
 from loadstone.report.terminal_progress import Progress, Unit, unit_of
+from loadstone.study.details import work_changed
+from loadstone.study.view import StudiedOperation, StudyMap, operation_effects, study_map
 from loadstone.text.numbers import beyond_one, listing, plural, scaled, times
 
 if TYPE_CHECKING:

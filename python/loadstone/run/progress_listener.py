@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from loadstone.analysis.study import StudiedOperation
 from loadstone.record import CellResult
+from loadstone.study.view import StudiedOperation
 
 
 @dataclass(slots=True)

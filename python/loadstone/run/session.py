@@ -16,7 +16,6 @@ from typing import Any
 from loadstone import __version__, interruption, registry
 from loadstone._core import clock_ns
 from loadstone.analysis.changed_answers import changed_in
-from loadstone.analysis.study import has_undisturbed_effect
 from loadstone.analysis.user_points import failing
 from loadstone.diagnostics import Exit, exit_of, masked, say, say_error
 from loadstone.errors import (
@@ -52,6 +51,7 @@ from loadstone.run.resumption import (
 )
 from loadstone.run.runner import Runner, disturbed_groups, overdue_statements, published_of
 from loadstone.run.variant_worker import VariantWorker
+from loadstone.study.view import has_undisturbed_effect
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import listing, plural
 

@@ -4,8 +4,6 @@ decided. It measures nothing itself."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from loadstone.analysis.study import StudiedOperation, operation_effects
-from loadstone.analysis.study_design import design_after
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.plan import Plan
 from loadstone.plan.role import Role
@@ -20,20 +18,18 @@ from loadstone.plan.study import (
 )
 from loadstone.record.model import CellResult
 from loadstone.run.group import OpenCell
-from loadstone.statistics.study import (
-    BASE,
+from loadstone.study.design import BASE, Design, design_after, every, to_hold
+from loadstone.study.design import Combination as Flipped
+from loadstone.study.steering import (
     TOGETHER_BLOCKS,
-    Design,
     Escalation,
     blocks_least,
-    every,
     prunable,
-    to_hold,
     to_open,
     too_wide,
     too_wide_together,
 )
-from loadstone.statistics.study import Combination as Flipped
+from loadstone.study.view import StudiedOperation, operation_effects
 
 Admit = Callable[[OpenCell, tuple[str, ...]], OpenCell | None]
 """Make a cell, as the one given, of a combination that the plan does not list."""

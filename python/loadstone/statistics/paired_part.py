@@ -10,10 +10,9 @@ from itertools import groupby
 from statistics import median
 
 from loadstone.record.model import Sample
-from loadstone.statistics.estimate import CONFIDENCE, Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre, side
 from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, OBSERVATIONS_MIN, paired
-from loadstone.statistics.study.observations import centre, side
-from loadstone.statistics.study.shares import Pairs, share_of
+from loadstone.statistics.shares import Pairs, share_of
 
 OBSERVATIONS_MAX = 40
 """More are joined with their neighbours in time: the work grows with the square, and 40 decide."""

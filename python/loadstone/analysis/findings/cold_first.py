@@ -25,10 +25,10 @@ from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.said import beyond_all, said_longer, said_part
-from loadstone.analysis.plan_shape import same_plans
 from loadstone.analysis.summary import Row
 from loadstone.statistics.arithmetic import less
 from loadstone.statistics.estimate import Estimate
+from loadstone.study.plan_shape import same_plans
 from loadstone.text.numbers import number, times
 
 RULE = "first"

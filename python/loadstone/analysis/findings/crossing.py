@@ -18,9 +18,8 @@ from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_longer, said_ratio
 from loadstone.analysis.findings.scales import pair_at, scales_of
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import Estimate, side
 from loadstone.statistics.paired_part import difference
-from loadstone.statistics.study.observations import side
 from loadstone.text.numbers import number, scaled
 
 RULE = "crossing"

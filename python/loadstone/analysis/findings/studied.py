@@ -22,11 +22,11 @@ from loadstone.analysis.findings.finding import MOST, Finding, Grade, Number
 from loadstone.analysis.findings.required import few_processes, reach_of
 from loadstone.analysis.findings.said import said_ratio, said_share
 from loadstone.analysis.findings.spent import waiting_ns
-from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, study_map
-from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.study_terms import OtherTerm, StudyTerms, study_terms
 from loadstone.record.model import CellResult
 from loadstone.statistics.paired_part import part_of_difference
+from loadstone.study.design import all_combinations
+from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect, study_map
 from loadstone.text.numbers import times
 
 RULE = "studied"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import exp, inf
 from statistics import median
 
-from loadstone.analysis.plan_shape import PlanLine, beside, shape
-from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, blocks
-from loadstone.analysis.study_design import all_combinations, design_after
 from loadstone.plan.plan import Plan
 from loadstone.plan.study import Study
 from loadstone.record.model import BELIEVED, WORK, CellResult, Run, StatementText
-from loadstone.statistics.study import BASE, Block, Combination, Design, contrasts, every
+from loadstone.study import contrasts
+from loadstone.study.design import BASE, Combination, Design, all_combinations, design_after, every
+from loadstone.study.plan_shape import PlanLine, beside, shape
+from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect, blocks
 
 COUNTS = (
     "client_cpu_ns",
@@ -142,7 +142,7 @@ def _factor(one: Count) -> float:
 def _ratios(
     contrast: contrasts.Contrast, observed: list[dict[frozenset[str], float]]
 ) -> tuple[float, ...]:
-    whole: list[Block] = [block for block in observed if block.keys() >= contrast.keys()]
+    whole = [block for block in observed if block.keys() >= contrast.keys()]
     return tuple(exp(contrasts.value(contrast, block)) for block in whole)
 
 

@@ -1,13 +1,16 @@
-"""From the time at base to that at the other end: what each switch contributes, with what the
-contributions leave. The figures are those of `statistics/study`, as ratios and in ms."""
+"""From the time at base to that at the other end: the contribution of each switch, as a ratio and
+in ms, and the remainder: interactions of three and more, and that medians of sums are no sums of
+medians. The ratios multiply to the whole, the ms add to the difference of the two ends."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, log
 
-from loadstone.analysis.study import StudiedOperation, StudyMap
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import Interaction, as_ratio, is_beyond, is_known, waterfall
+from loadstone.study.effects import Interaction, as_ratio, is_beyond
+from loadstone.study.steering import is_known
+from loadstone.study.view import StudiedOperation, StudyMap
 
 CLOSED_WITHIN = 1.1
 """The factor that a closure's interval may reach where the contributions make up the whole."""
@@ -101,43 +104,19 @@ def _size(one: Descent) -> float:
 def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
     effects = operation.effects
     known = {name: part.contribution for name, part in effects.parts.items()}
-    sizes = {name: abs(one.value) if one else 0.0 for name, one in known.items()}
-    steps = waterfall(effects, sorted(known, key=lambda name: -sizes[name]))
-    if steps is None or effects.whole is None:
+    contributions = {name: one for name, one in known.items() if one is not None}
+    if effects.base_ms is None or effects.whole is None or len(contributions) < len(known):
         return None
-    switches = {switch.key: switch for switch in found.study.switches}
-    # A group that was not opened is one step.
-    switches |= {name: Switch(name, "", "") for name in effects.parts if name not in switches}
-    acting = {each.switch.key for each in operation.switches if each.acts}
-    own = {each.switch.key for each in operation.switches}
-    acting |= {name for name, part in effects.parts.items() if part.acts and name not in own}
-    made: list[Contribution] = []
-    before_ms = steps.base_ms
-    for step in steps.steps:
-        part = effects.parts[step.name]
-        reach = part.order_range
-        apart = reach is not None and reach[0].value < reach[1].value
-        made.append(
-            Contribution(
-                switch=switches[step.name],
-                ratio=as_ratio(step.ln),
-                called=step.name in acting and is_beyond(step.ln, effects.threshold),
-                ms=step.ms,
-                before_ms=before_ms,
-                after_ms=step.after_ms,
-                share=part.share,
-                is_share_known=part.share is not None and is_known(part.share),
-                order_range=(exp(reach[0].value), exp(reach[1].value)) if reach and apart else None,
-            )
-        )
-        before_ms = step.after_ms
+    steps = _steps(operation, found, effects.base_ms, contributions)
+    end_ms = effects.base_ms * exp(effects.whole.value)
+    reached = sum(contributions[one.switch.key].value for one in steps)
     return Descent(
         operation=operation,
-        base_ms=steps.base_ms,
-        steps=tuple(made),
-        remainder_ratio=steps.remainder.ratio,
-        remainder_ms=steps.remainder.ms,
-        end_ms=steps.end_ms,
+        base_ms=effects.base_ms,
+        steps=steps,
+        remainder_ratio=exp(effects.whole.value - reached),
+        remainder_ms=end_ms - (steps[-1].after_ms if steps else effects.base_ms),
+        end_ms=end_ms,
         whole=as_ratio(effects.whole),
         whole_called=is_beyond(effects.whole, effects.threshold),
         closure=effects.closure and as_ratio(effects.closure),
@@ -145,6 +124,46 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
         is_closed=_is_closed(effects.closure),
         together=tuple(map(_together, _claimed(operation))),
     )
+
+
+def _steps(
+    operation: StudiedOperation,
+    found: StudyMap,
+    base_ms: float,
+    contributions: Mapping[str, Estimate],
+) -> tuple[Contribution, ...]:
+    """One for each part, the largest first. On ln a step is the part's contribution, the same in
+    every order; in ms it depends on how far the steps before it have come."""
+    effects = operation.effects
+    switches = {switch.key: switch for switch in found.study.switches}
+    # A group that was not opened is one step.
+    switches |= {name: Switch(name, "", "") for name in effects.parts if name not in switches}
+    acting = {each.switch.key for each in operation.switches if each.acts}
+    own = {each.switch.key for each in operation.switches}
+    acting |= {name for name, part in effects.parts.items() if part.acts and name not in own}
+    steps: list[Contribution] = []
+    reached, before_ms = 0.0, base_ms
+    for name in sorted(contributions, key=lambda one: -abs(contributions[one].value)):
+        part, ln = effects.parts[name], contributions[name]
+        span = part.order_range
+        differs = span is not None and span[0].value < span[1].value
+        reached += ln.value
+        after_ms = base_ms * exp(reached)
+        steps.append(
+            Contribution(
+                switch=switches[name],
+                ratio=as_ratio(ln),
+                called=name in acting and is_beyond(ln, effects.threshold),
+                ms=after_ms - before_ms,
+                before_ms=before_ms,
+                after_ms=after_ms,
+                share=part.share,
+                is_share_known=part.share is not None and is_known(part.share),
+                order_range=(exp(span[0].value), exp(span[1].value)) if span and differs else None,
+            )
+        )
+        before_ms = after_ms
+    return tuple(steps)
 
 
 def _is_closed(closure: Estimate | None) -> bool:

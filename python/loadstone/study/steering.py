@@ -10,9 +10,8 @@ from math import ceil, log, log2
 
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
-from loadstone.statistics.study.design import factorial
-from loadstone.statistics.study.effects import CHANCE, PartEffect, StudyEffects, is_beyond
-from loadstone.statistics.study.parts import Combination, Parts
+from loadstone.study.design import Combination, Parts, factorial
+from loadstone.study.effects import CHANCE, PartEffect, StudyEffects, is_beyond
 
 SHARE_WITHIN = 0.05
 """Half the width of a share's interval: 5 points."""

@@ -2,7 +2,7 @@
 whether the plan changed.
 
 Observations are medians within blocks (`Sample.round`), of cells that were measured together; the
-figures are those of `statistics/study`. A combination that failed, or whose answers were wrong, has
+figures are those of `effects.py`. A combination that failed, or whose answers were wrong, has
 no observations: what needs it is None.
 """
 
@@ -13,31 +13,24 @@ from math import exp, log
 from statistics import median
 
 from loadstone import _core
-from loadstone.analysis.plan_shape import same_plans
-from loadstone.analysis.study_design import (
-    all_combinations,
-    design_after,
-    of_operation,
-    taken_apart,
-)
 from loadstone.plan.choices import WALK
 from loadstone.plan.plan import Plan
 from loadstone.plan.study import HELD, Combination, Decision, Study, Switch
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import (
+from loadstone.study.design import (
     BASE,
     Design,
-    PartEffect,
-    StudyEffects,
-    as_ratio,
-    escalation,
+    all_combinations,
+    design_after,
     every,
     factorial,
-    hidden_share,
-    is_beyond,
-    study_effects,
+    of_operation,
+    taken_apart,
 )
+from loadstone.study.effects import PartEffect, StudyEffects, as_ratio, is_beyond, study_effects
+from loadstone.study.plan_shape import same_plans
+from loadstone.study.steering import escalation, hidden_share
 from loadstone.text.numbers import NS_PER_MS
 
 NO_FIGURE = ("failed", "gap", "invalid", "unproved")

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean, median
 
-from loadstone import _core
-from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre, scaled, side
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
-from loadstone.statistics.study.contrasts import Contrast, value
-from loadstone.statistics.study.parts import Combination
+from loadstone.statistics.shares import share_of
+from loadstone.study.contrasts import Contrast, value
+from loadstone.study.design import Combination
+
+WHOLE_LEAST = log(1.5)
+"""The shares of a smaller whole are not reported: a few per cent of noise would be tens of
+points."""
 
 Block = Mapping[Combination, float]
 """Combination -> ln of its median time in ms. One that failed in this block is absent."""
@@ -49,7 +53,7 @@ class Observations:
         relative = self.estimate_relative(contrast, confidence)
         if relative is None:
             return None
-        return _times(relative, self.typical_ms(contrast))
+        return scaled(relative, self.typical_ms(contrast))
 
     def estimate_relative(self, contrast: Contrast, confidence: float) -> Estimate | None:
         """The same as a share of `typical_ms`."""
@@ -64,31 +68,14 @@ class Observations:
         return exp(median(fmean(block[one] for one in chosen) for block in self.having(chosen)))
 
 
-def centre(values: Sequence[float], confidence: float) -> Estimate:
-    """The median of the means of any two values (Hodges and Lehmann) and the interval of Wilcoxon's
-    signed ranks, widened where values plainly resemble their neighbours in time.
-
-    Not the mean: one block in which a neighbour doubled one time would move it by more than the
-    interval's width, and the mean may lie outside of this interval.
-    """
-    # The function takes ratios, and returns one: scaled, so that none leaves the range of a float.
-    scale = max(map(abs, values)) or 1.0
-    ratios = [exp(value / scale) for value in values]
-    value, low, high = _core.interval_of_paired_ratio(ratios, [1.0] * len(ratios), confidence)
-    return _times(Estimate(log(value), low and log(low), high and log(high)), scale)
-
-
-def side(effect: Estimate) -> int:
-    """The side of 0 on which its whole interval lies: 1, -1, or 0 where it holds 0 or is none."""
-    if effect.low is None or effect.high is None:
-        return 0
-    return (effect.low > 0) - (effect.high < 0)
-
-
-def _times(estimate: Estimate, factor: float) -> Estimate:
-    low, high = estimate.low, estimate.high
-    return Estimate(
-        estimate.value * factor,
-        None if low is None else low * factor,
-        None if high is None else high * factor,
-    )
+def share(observed: Observations, part: Contrast, whole: Contrast) -> Estimate | None:
+    """The share of `part` in `whole`; None where the whole is below `WHOLE_LEAST` or its own
+    interval holds 0."""
+    blocks = observed.having({**whole, **part})
+    if not blocks:
+        return None
+    pairs = [(value(part, block), value(whole, block)) for block in blocks]
+    distance = centre([below for _, below in pairs], CONFIDENCE)
+    if abs(distance.value) < WHOLE_LEAST or (distance.low is not None and not side(distance)):
+        return None
+    return share_of(pairs, interval=distance.low is not None)

@@ -11,12 +11,12 @@ from itertools import combinations
 from math import exp, log
 from types import MappingProxyType
 
-from loadstone.statistics.estimate import Estimate
-from loadstone.statistics.study import contrasts
-from loadstone.statistics.study.contrasts import Contrast
-from loadstone.statistics.study.observations import Block, Observations, centre, side
-from loadstone.statistics.study.parts import BASE, Combination, Parts, every
-from loadstone.statistics.study.shares import share as share_of_whole
+from loadstone.statistics.estimate import Estimate, centre, side
+from loadstone.study import contrasts
+from loadstone.study.contrasts import Contrast
+from loadstone.study.design import BASE, Combination, Parts, every
+from loadstone.study.observations import Block, Observations
+from loadstone.study.observations import share as share_of_whole
 
 CHANCE = 0.05
 """The number of times that a study without effects may show one."""

@@ -10,31 +10,11 @@ A bootstrap of blocks needs more of them than a study has: of 300 simulated stud
 """
 
 from collections.abc import Callable, Sequence
-from math import log
 
-from loadstone.statistics.estimate import CONFIDENCE, Estimate
-from loadstone.statistics.study.contrasts import Contrast, value
-from loadstone.statistics.study.observations import Observations, centre, side
-
-WHOLE_LEAST = log(1.5)
-"""The shares of a smaller whole are not reported: a few per cent of noise would be tens of
-points."""
+from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre, side
 
 Pairs = Sequence[tuple[float, float]]
 """Part and whole of each block."""
-
-
-def share(observed: Observations, part: Contrast, whole: Contrast) -> Estimate | None:
-    """The share of `part` in `whole`; None where the whole is below `WHOLE_LEAST` or its own
-    interval holds 0."""
-    blocks = observed.having({**whole, **part})
-    if not blocks:
-        return None
-    pairs = [(value(part, block), value(whole, block)) for block in blocks]
-    distance = centre([below for _, below in pairs], CONFIDENCE)
-    if abs(distance.value) < WHOLE_LEAST or (distance.low is not None and not side(distance)):
-        return None
-    return share_of(pairs, interval=distance.low is not None)
 
 
 def share_of(pairs: Pairs, *, interval: bool) -> Estimate:
