@@ -131,7 +131,7 @@ class Comparison:
     @property
     def changed_answers(self) -> list[str]:
         """A sentence for each statement that the sides answer differently, with both answers."""
-        from loadstone.analysis.changed_answers import sentence
+        from loadstone.record.changed_answers import sentence
 
         return [sentence(each) for _, one in self.found.comparisons for each in one.changed]
 

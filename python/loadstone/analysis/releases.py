@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from loadstone.analysis.changed_answers import ChangedAnswer
 from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED, Pair, Unlike
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.plans.difference import PlanDifference
+from loadstone.record.changed_answers import ChangedAnswer
 from loadstone.record.model import Run
 
 NOT_COMPARED = "not compared"

@@ -7,8 +7,7 @@ counters miss a process that works for the engine, and too high where users beyo
 number would cost more each.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -112,20 +111,6 @@ def _state_of(point: UsersPoint, plan: Plan) -> str:
 def _loop(point: UsersPoint) -> str:
     beside = f" beside {point.beside}" if point.beside else ""
     return f"{point.operation} on {point.variant}, {plural(point.users, 'user')}{beside}"
-
-
-_CONFLICT = re.compile(
-    r"conflict|could not serialize|deadlock|database (?:table )?is (?:locked|busy)|"
-    r"lock wait timeout|record has changed since",
-    re.IGNORECASE,
-)
-"""The words by which an engine refuses a transaction because of another at the same time."""
-
-
-def failing(points: Iterable[UsersPoint]) -> list[UsersPoint]:
-    """The loops in which requests failed, where the first did so by no conflict with another user.
-    False where conflicts came first, and other failures after them."""
-    return [point for point in points if point.failed and not _CONFLICT.search(point.reason)]
 
 
 def throughput_per_s(point: UsersPoint) -> float | None:

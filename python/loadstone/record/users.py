@@ -1,6 +1,7 @@
 """A loop of concurrent users, as its worker reports it and as a record keeps it."""
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -20,6 +21,12 @@ Interval = tuple[Count, Count, Ns, Ns, Ns]
 ns that half of the answered and 99 % of them did not exceed, and the longest."""
 Rate = Annotated[float, Meta(ge=0, le=1e12)]
 RateOfStep = Annotated[float, Meta(gt=0, le=1e12)]
+_CONFLICT = re.compile(
+    r"conflict|could not serialize|deadlock|database (?:table )?is (?:locked|busy)|"
+    r"lock wait timeout|record has changed since",
+    re.IGNORECASE,
+)
+"""The words with which an engine refuses a transaction because of a concurrent one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +91,12 @@ class UsersPoint(LoopFigures):
     """The other users of the same loop (`2 users on insert`); empty without any."""
     ramp: Annotated[tuple[RateOfStep, ...], Json(4_000)] = ()
     """The rates of the steps of an open loop, all together of its duration; empty: one rate."""
+
+    @property
+    def has_failed_requests(self) -> bool:
+        """Whether requests failed, and the first of them not by a conflict with another user. False
+        where conflicts came first and other failures after them."""
+        return bool(self.failed) and not _CONFLICT.search(self.reason)
 
     def by_column(self) -> dict[str, Any]:
         """Its fields in the order of the record's columns."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from loadstone.analysis.calibration import calibration
-from loadstone.analysis.changed_answers import changed_in
 from loadstone.analysis.chapters import chapters, verdict_of
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
@@ -18,6 +17,7 @@ from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
 from loadstone.plan.chapters import hash_of
+from loadstone.record.changed_answers import changed_in
 from loadstone.record.model import Run
 from loadstone.record.users import UsersPoint
 from loadstone.report.base import Report

@@ -8,7 +8,6 @@ from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.changed_answers import changed_in, given_answers, sentence
 from loadstone.analysis.chapters import (
     Chapter,
     chapters,
@@ -27,6 +26,7 @@ from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.control_characters import legible
 from loadstone.plan.chapters import command_of, file_of, hash_of
 from loadstone.plan.plan import Plan
+from loadstone.record.changed_answers import changed_in, given_answers, sentence
 from loadstone.record.model import Run
 from loadstone.report import (
     reproduce,

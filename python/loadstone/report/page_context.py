@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from loadstone.analysis.busy import busy_variants
 from loadstone.analysis.calibration import calibration
-from loadstone.analysis.changed_answers import changed_in, sentence
 from loadstone.analysis.chapters import (
     Chapter,
     chapters,
@@ -30,6 +29,7 @@ from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.control_characters import legible
 from loadstone.plan.chapters import FOR_ALL, command_of, file_of, hash_of
 from loadstone.plan.role import Role
+from loadstone.record.changed_answers import changed_in, sentence
 from loadstone.record.model import Run
 from loadstone.report import charts, reproduce
 from loadstone.report.budget_page import budget_context

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from loadstone.analysis.agreement import of_statement
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.changed_answers import given_answers
 from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
 from loadstone.analysis.summary import Summary
 from loadstone.plan.presentation import Lesson
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control
+from loadstone.record.changed_answers import given_answers
 from loadstone.record.model import CellResult, OperationText
 from loadstone.report.axis import Axis, lane
 from loadstone.report.page_room import dots_cap, text_cap

@@ -7,10 +7,10 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
-from loadstone.analysis.changed_answers import sentence as answer_sentence
 from loadstone.analysis.compare.cells import FASTER, SAME, SLOWER, UNDECIDED
 from loadstone.analysis.releases import Step, outcome
 from loadstone.control_characters import legible
+from loadstone.record.changed_answers import sentence as answer_sentence
 from loadstone.report.comparison.wording import bounding, bounds, times
 from loadstone.report.markdown_text import plain
 from loadstone.text.numbers import digits, number, plural, scaled

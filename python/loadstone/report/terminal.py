@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadstone.analysis.changed_answers import changed_in, sentence
+from loadstone.record.changed_answers import changed_in, sentence
 from loadstone.record.model import Run
 from loadstone.report.legible import legible_run
 from loadstone.report.screen import screen_of

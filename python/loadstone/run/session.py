@@ -15,8 +15,6 @@ from typing import Any
 
 from loadstone import __version__, interruption, registry
 from loadstone._core import clock_ns
-from loadstone.analysis.changed_answers import changed_in
-from loadstone.analysis.user_points import failing
 from loadstone.diagnostics import Exit, exit_of, masked, say, say_error
 from loadstone.errors import (
     EngineError,
@@ -32,6 +30,7 @@ from loadstone.plan.role import Role
 from loadstone.plan.variant import engine_of, is_aa_control
 from loadstone.planning.planner import NULL_ENGINE, check_plan
 from loadstone.record import Recorder, Run, read_chapters
+from loadstone.record.changed_answers import changed_in
 from loadstone.record.model import LEFT_BEHIND, NOT_MEASURED, Event
 from loadstone.record.users import UsersPoint
 from loadstone.record.writer import RUNS, Chapter, begin, now, refuse_existing
@@ -443,7 +442,7 @@ def _judged(run: Run) -> int:
         return Exit.ANSWER_CHANGED
     if counts["failed"]:
         return Exit.CELLS_FAILED
-    if refused := failing(loops):
+    if refused := [point for point in loops if point.has_failed_requests]:
         count = plural(sum(point.failed for point in refused), "request")
         say(f"loadstone: {count} of users failed, in {plural(len(refused), 'loop')}; the first:"
             f" {refused[0].reason}")  # fmt: skip

@@ -15,10 +15,11 @@ from math import inf
 
 from loadstone._core import interval_of_median
 from loadstone.analysis.compare.bounded import bounded_ratio
-from loadstone.analysis.compare.sides import Match, Side
+from loadstone.analysis.compare.sides import Match
 from loadstone.analysis.compare.terms import REFUSED, TermComparison
 from loadstone.analysis.plans.difference import NO_PLANS, PlanDifference, plan_difference
 from loadstone.plan.plan import Cell
+from loadstone.record.changed_answers import Side
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.disturbance import interval, ratio_between
 from loadstone.statistics.drift import Speeds, ratio_across

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loadstone.analysis.changed_answers import ChangedAnswer, changed_between
 from loadstone.analysis.compare.cells import (
     SLOWER,
     VERDICTS,
@@ -22,6 +21,7 @@ from loadstone.analysis.compare.threshold import threshold as in_force
 from loadstone.analysis.compare.unjudged import UNLIMITED, judged
 from loadstone.analysis.plans.difference import PlanDifference
 from loadstone.errors import InputError
+from loadstone.record.changed_answers import ChangedAnswer, changed_between
 from loadstone.record.model import Run
 from loadstone.text.numbers import listing, number, plural
 

@@ -6,15 +6,8 @@ from dataclasses import dataclass
 from loadstone.errors import InputError
 from loadstone.plan.role import Role
 from loadstone.plan.variant import engine_of, is_aa_control, release_of
+from loadstone.record.changed_answers import Side
 from loadstone.record.model import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One variant in one record: the baseline (A) or the other side (B)."""
-
-    run: Run
-    variant: str
 
 
 @dataclass(frozen=True, slots=True)

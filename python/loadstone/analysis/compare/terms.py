@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loadstone.analysis.compare.same_machine import STABLE, fingerprint
-from loadstone.analysis.compare.sides import Match, Side
+from loadstone.analysis.compare.sides import Match
 from loadstone.analysis.terms import MEASURED_KEYS, SETTING
 from loadstone.plan.variant import engine_of, tactics_of
+from loadstone.record.changed_answers import Side
 from loadstone.record.model import Run
 from loadstone.statistics.drift import Speeds
 from loadstone.text.numbers import duration

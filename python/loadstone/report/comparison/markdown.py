@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from loadstone.analysis.changed_answers import sentence
 from loadstone.analysis.compare.cells import SLOWER
 from loadstone.analysis.compare.compare import Comparison, Matched
 from loadstone.analysis.compare.terms import shown
 from loadstone.control_characters import legible
+from loadstone.record.changed_answers import sentence
 from loadstone.report.comparison import wording
 from loadstone.report.markdown import shorten
 from loadstone.report.markdown_text import plain

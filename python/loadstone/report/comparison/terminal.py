@@ -7,11 +7,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.analysis.changed_answers import sentence
 from loadstone.analysis.compare.cells import FASTER, SLOWER, UNDECIDED
 from loadstone.analysis.compare.compare import NO_REGRESSION, UNDECIDED_YET, Comparison, Matched
 from loadstone.analysis.compare.terms import EQUAL, Entry, shown
 from loadstone.diagnostics import console
+from loadstone.record.changed_answers import sentence
 from loadstone.report.comparison import wording
 from loadstone.report.screen import one_line
 from loadstone.report.terminal_figures import FiguresTable

@@ -1,16 +1,16 @@
 """Answers that a release or a switch of one engine changes.
 
-Two variants of an engine answered one statement, over the same data, in different ways: so the
-release or the switch between them changes more than a time. It would be false if the two answers
-agreed within what is compared, or if the variants read different data: so answers count only that
-were compared with each other (`record.model.GivenAnswer.kind`), or with an oracle's, and databases
-of the user's own never count. Of two records, other numbers of rows differ for certain, and so do
-other values where both records have all rows; what a query leaves open does not. What one record
-expects is known of the other's answer, too, where it is one of those.
+Two variants of an engine answered one statement differently, over the same data: so the release or
+the switch between them changes more than a time. This would be false if the two answers agreed
+within the tolerance, or if the variants had read different data. So within a run only answers count
+that were compared with each other (`record.model.GivenAnswer.kind`) or with an oracle's, and a
+user's own databases never count. Between two runs, answers differ if their numbers of rows do, or
+if a value does where both records hold all rows; values that the query leaves open do not count.
+An answer that the other run expects agrees with it.
 
-Which of two answers was expected is known where it is stored, where an oracle gives it, where two
+Which of the two was expected is known where the user stored it, where an oracle gives it, where two
 other engines agree on it, or where the engine of the text's dialect gives it and the engine got a
-translation. Else nobody can tell which is right.
+translation. Otherwise nobody can tell which is right.
 """
 
 import math
@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, repeat
 
-from loadstone.analysis.compare.sides import Side
 from loadstone.plan.variant import (
     AA_SUFFIX,
     asked_in,
@@ -45,13 +44,21 @@ UNTOLD = (
 )
 _KNOWN = frozenset({STORED, AGREED, REFERENCE})
 ONE, OTHER, NEITHER = "one", "other", "neither"
-"""Of two answers: the one that is right, where it is known."""
+"""The answer of the two that was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One variant in one record. Of a comparison: the baseline (A) or the other side (B)."""
+
+    run: Run
+    variant: str
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: its rows are `first_rows` and, where there are more, others. Benchmarks' answers
-    are checked by an oracle, and their rows are not kept."""
+    """An answer and its first rows for people. A benchmark's answer is checked by its oracle, and a
+    record keeps none of its rows."""
 
     variant: str
     tuples: int
@@ -60,9 +67,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ChangedAnswer:
-    """Two answers to one statement, by two variants of one engine. `expected`: the one that was
-    expected, or neither, and `by` who expects it: the engines that agree, the user who stored it,
-    or an oracle. Empty where nobody can tell which is right."""
+    """Two answers to one statement, by two variants of one engine. `expected` is ONE, OTHER or
+    NEITHER; `by` says who expects it: the engines that agree, the user who stored it, or an oracle.
+    Both are empty where nobody can tell which is right."""
 
     operation: str
     rows: int
@@ -81,7 +88,7 @@ class ChangedAnswer:
 
 
 def changed_between(a: Side, b: Side, operation: str, rows: int) -> ChangedAnswer | None:
-    """The first variation whose answer one side gives in another way than the other."""
+    """The first variation that the two sides answer differently."""
     if not _same_data(a, b):
         return None
     first, second = _answers(a, operation, rows), _answers(b, operation, rows)
@@ -95,13 +102,13 @@ def changed_between(a: Side, b: Side, operation: str, rows: int) -> ChangedAnswe
 
 
 def changed_in(run: Run) -> tuple[ChangedAnswer, ...]:
-    """The changed answers of a run: of each statement those between variants of one engine that
-    differ in one switch, each switch once; where no such two do, between neighbours in the plan."""
+    """The changed answers of a run. Variants of one engine are compared in pairs that differ in one
+    switch, and each switch is named once; without such a difference, neighbours in the plan are."""
     return tuple(_changed_in(run))
 
 
 def sentence(found: ChangedAnswer, where: str = "") -> str:
-    """What changed the answer, `where` if a caller knows it more closely, and both answers."""
+    """The change and both answers. `where`: its cause, if the caller knows it more precisely."""
     first, second = found.one, found.other
     names = first.variant, second.variant
     if names[0] == names[1]:
@@ -121,8 +128,8 @@ def sentence(found: ChangedAnswer, where: str = "") -> str:
 
 
 def given_answers(run: Run, operation: str, rows: int) -> tuple[tuple[str, str], ...]:
-    """(variants, their answer's first rows) for each different answer to a user's statement: to the
-    first variation of which answers differ, else to the first one."""
+    """(variants, first rows) of each different answer to a user's statement: to the first variation
+    whose answers differ, or else to the first variation."""
     by_variation: dict[int, dict[tuple[int | None, str], list[GivenAnswer]]] = {}
     for one in run.given:
         if (one.operation, one.rows) == (operation, rows) and not is_aa_control(one.variant):
@@ -136,7 +143,7 @@ def given_answers(run: Run, operation: str, rows: int) -> tuple[tuple[str, str],
 
 
 def answer_words(answer: Answer | GivenAnswer) -> str:
-    """The number of an answer's rows, and the first of them."""
+    """The number of rows, and the first of them."""
     more = ", …" if answer.first_rows and answer.tuples > len(answer.first_rows) else ""
     rows = f": {', '.join(answer.first_rows)}{more}" if answer.first_rows else ""
     return plural(answer.tuples, "row") + rows
@@ -154,7 +161,7 @@ def _changed_in(run: Run) -> Iterator[ChangedAnswer]:
 
 
 def _of_several_answers(run: Run) -> Iterable[tuple[str, int]]:
-    """The statements of which answers differ, each at its scale, in the plan's order."""
+    """The statements with different answers, each at its scale, in the plan's order."""
     kinds: dict[tuple[str, int, int], set[int | None]] = {}
     for one in run.given:
         kinds.setdefault((one.operation, one.rows, one.variation), set()).add(one.kind)
@@ -185,41 +192,41 @@ def _of_engine(
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """An answer as a record has it. `kind`: its number among those of its run, None where it is not
-    compared with others; `right`: whether it is the expected one, None where nobody knows."""
+class _RecordedAnswer:
+    """An answer as a record keeps it. `kind` numbers the different answers of a run; None: it was
+    compared with no other. `right`: whether it was the expected one; None: nobody knows."""
 
     answer: Answer
     kind: int | None
     right: bool | None
     checksum: str = ""
     accepted: frozenset[Accepted] = frozenset()
-    """The answers that its run expects, in every form in which an engine gives them."""
+    """The answers that its run expects, in each form in which an engine gave them."""
     determined: frozenset[Accepted] = frozenset()
-    """The expected answers cut down to what the query determines, where it leaves the rest open. No
-    engine gave one of these."""
+    """The determined parts of the expected answers, where the query leaves the rest open. No engine
+    gave one of these."""
     statement: WorkloadStatement | None = None
     """None for an operation of a benchmark, whose answer is compared with the oracle's checksum."""
 
-    def differs(self, other: "_Seen", *, same_run: bool) -> bool:
+    def differs(self, other: "_RecordedAnswer", *, same_run: bool) -> bool:
         if self.statement is None or other.statement is None:
             return (self.answer.tuples, self.checksum) != (other.answer.tuples, other.checksum)
         if self.kind is None or other.kind is None:
             return False
         if same_run:
             return self.kind != other.kind
-        for one, beside in ((self, other), (other, self)):
-            if beside.way in one.accepted and (one.way in one.accepted or one.right is False):
-                return one.way not in one.accepted
+        for one, another in ((self, other), (other, self)):
+            if another.form in one.accepted and (one.form in one.accepted or one.right is False):
+                return one.form not in one.accepted
         return not self.agrees(other, self.statement.digits)
 
     @property
-    def way(self) -> Accepted:
+    def form(self) -> Accepted:
         return self.answer.tuples, self.checksum
 
-    def agrees(self, other: "_Seen", digits: int) -> bool:
-        """Whether an answer of another run is not known to differ."""
-        if self.way == other.way:
+    def agrees(self, other: "_RecordedAnswer", digits: int) -> bool:
+        """Whether it is not known to differ from an answer of another run."""
+        if self.form == other.form:
             return True
         determined = self.determined | other.determined
         if self.determined & other.determined and False not in (self.right, other.right):
@@ -227,7 +234,7 @@ class _Seen:
         if self.answer.tuples != other.answer.tuples:
             return any(tuples == 0 for tuples, _ in determined)
         if self.answer.tuples > FIRST_ROWS or not self.answer.first_rows:
-            return True  # the record does not have them all
+            return True  # the record does not hold all rows
         left = [*other.answer.first_rows]
         for row in self.answer.first_rows:
             found = next((one for one in left if _alike(row, one, digits)), None)
@@ -238,11 +245,11 @@ class _Seen:
 
 
 _VALUE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,()]+""")
-"""A value in a row for people (`workload.comparison`)."""
+"""A value in a printed row. `workload.comparison` prints the rows; a record keeps nothing else."""
 
 
 def _alike(row: str, other: str, digits: int) -> bool:
-    """Whether rows for people agree, numbers with a fraction to so many digits."""
+    """Whether printed rows agree, numbers with a fraction to this many digits."""
     values, others = _VALUE.findall(row), _VALUE.findall(other)
     return len(values) == len(others) and all(map(_near, values, others, repeat(digits)))
 
@@ -256,7 +263,7 @@ def _near(value: str, other: str, digits: int) -> bool:
         return False
 
 
-def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _Seen]:
+def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _RecordedAnswer]:
     run, variant, workload = side.run, side.variant, side.run.plan.workload
     if workload is None:
         results = (r for r in run.results if r.cell.variant == variant)
@@ -272,23 +279,23 @@ def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _Seen]:
     agreed = next((one for one in run.agreements if one.operation == operation), None)
     known = agreed is not None and agreed.basis in _KNOWN
     accepted = dict(enumerate(agreed.answers if agreed is not None else ()))
-    ways: dict[int, set[Accepted]] = defaultdict(set)
+    forms: dict[int, set[Accepted]] = defaultdict(set)
     for each in run.given:
         if (each.operation, each.rows) == (operation, rows):
-            ways[each.variation].add((each.tuples, each.checksum))
+            forms[each.variation].add((each.tuples, each.checksum))
     statement = next((one for one in workload.statements if one.name == operation), None)
     if statement is None:
         return {}  # a mix of statements: each of them has its own answers
     first_odd = min(odd, default=None)
     return {
-        one.variation: _Seen(
+        one.variation: _RecordedAnswer(
             Answer(variant, one.tuples, one.first_rows),
             one.kind,
             _held(one.variation, first_odd) if known else None,
             one.checksum,
             statement=statement,
             accepted=(these := frozenset(accepted.get(one.variation, ()))),
-            determined=these - ways[one.variation],
+            determined=these - forms[one.variation],
         )
         for one in run.given
         if (one.operation, one.rows, one.variant) == (operation, rows, variant)
@@ -296,30 +303,31 @@ def _answers(side: Side, operation: str, rows: int) -> Mapping[int, _Seen]:
 
 
 def _held(variation: int, first_odd: int | None) -> bool | None:
-    """Whether an answer was the expected one: after the first that was not, nobody looked."""
+    """Whether an answer was the expected one; after the first that was not, nobody looked."""
     if first_odd is None or variation < first_odd:
         return True
     return False if variation == first_odd else None
 
 
-def _checked(results: Iterable[CellResult], variant: str) -> Mapping[int, _Seen]:
-    """The answers to a benchmark's operation, each held against its oracle's."""
-    found: dict[int, _Seen] = {}
+def _checked(results: Iterable[CellResult], variant: str) -> Mapping[int, _RecordedAnswer]:
+    """The answers to a benchmark's operation, each compared with its oracle's."""
+    found: dict[int, _RecordedAnswer] = {}
     for answer in (answer for result in results for answer in result.answers):
         if answer.variation not in found or not answer.right:
-            seen = Answer(variant, answer.rows)
-            found[answer.variation] = _Seen(seen, None, answer.right, answer.checksum)
+            found[answer.variation] = _RecordedAnswer(
+                Answer(variant, answer.rows), None, answer.right, answer.checksum
+            )
     return found
 
 
-def _expected(one: _Seen, other: _Seen) -> str:
+def _expected(one: _RecordedAnswer, other: _RecordedAnswer) -> str:
     if one.right is None or other.right is None or (one.right and other.right):
         return ""
     return ONE if one.right else OTHER if other.right else NEITHER
 
 
 def _expected_by(run: Run, operation: str, engine: str) -> str:
-    """Whose answer is expected, in words, beside the engine's own: agreement is no oracle."""
+    """Who expects the answer, other than the engine itself."""
     found = next((one for one in run.agreements if one.operation == operation), None)
     if found is None:
         return "the right one"
@@ -329,8 +337,8 @@ def _expected_by(run: Run, operation: str, engine: str) -> str:
 
 
 def _same_data(a: Side, b: Side) -> bool:
-    """Whether both are variants of one engine, and read the same data: tables of the user's own may
-    be others in another place, or at another time."""
+    """Whether both are variants of one engine that read the same data. A user's own tables may
+    differ from place to place, and from run to run."""
     one, other = a.run.plan, b.run.plan
     if engine_of(a.variant) != engine_of(b.variant) or one.edition != other.edition:
         return False
