@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from loadstone.analysis.compare.chapters import Compared
     from loadstone.record.model import Run
+    from loadstone.report.base import Report
     from loadstone.run.planned import Planned
 
 __all__ = [
@@ -81,7 +82,8 @@ class Record:
             raise InputError(
                 f"form is {form!r}", hint="give its name: html, md, csv, json, parquet"
             )
-        return registry.load_report(form)().of(self.runs)
+        report: Report = registry.load_report(form)()
+        return report.of(self.runs)
 
     def findings(self) -> list[str]:
         """The record's findings, a sentence each, with its grade."""
@@ -307,11 +309,13 @@ def _new_record(given: Any) -> Path | None:
 
 
 def _measured(planned: "Planned", record: Path | None) -> Record:
+    from loadstone import measuring
     from loadstone.plan.written_choices import as_command
     from loadstone.run import session
 
     path = record or session.record_path([planned])
-    ended = session.measure([planned], path, page=False, reported=as_command(planned.plan))
+    command = as_command(planned.plan)
+    ended = measuring.measure([planned], path, page=False, as_command=command)
     if ended.outcome == "interrupted":
         raise KeyboardInterrupt
     if ended.left:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from loadstone.engines.system import System
     from loadstone.plan.choices import Choices
     from loadstone.plan.plan import Plan
-    from loadstone.report.base import Report
 
 ROADS = {"engines": "statements", "clients": "a client program"}
 """Kind of entry point of an engine -> what drives it."""
@@ -158,10 +157,10 @@ def is_path(name: str) -> bool:
     return "/" in name or name in (".", "..") or name.endswith(".toml") or ":" in name
 
 
-def load_report(name: str) -> "type[Report]":
-    """Import one report format. `InputError` for an unknown name."""
-    kind: type[Report] = _load("reports", name)
-    return kind
+def load_report(name: str) -> Any:
+    """Import one report format, a class of `report.base.Report`: a name that is not imported here,
+    so that who looks up an engine does not know the reports. `InputError` for an unknown name."""
+    return _load("reports", name)
 
 
 def _points(kind: str) -> dict[str, EntryPoint]:

@@ -10,13 +10,13 @@ from samples import rows, stream, table
 from trapped_server import Connect, variant_at
 from user_server import UserServer, user_server
 
+from loadstone import measuring
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.rust.postgresql import PostgresqlClient
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.errors import EngineError
 from loadstone.plan.variant import parse_variant
 from loadstone.record import read
-from loadstone.run import session
 from loadstone.run.planned import plan_from
 
 pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]
@@ -123,7 +123,7 @@ def test_a_path_that_an_event_trigger_changes_leads_nowhere(
         "limits": False,
     }
     path = tmp_path / "r.loadstone"
-    assert session.start(plan_from(chosen, None), path, page=False) == 0
+    assert measuring.start(plan_from(chosen, None), path, page=False) == 0
     assert {result.status for result in read(path).results} == {"ok"}
     assert of_the_users(redirected) == before
     assert PostgresqlEngine.sweep(variant_at(redirected.url())) == []

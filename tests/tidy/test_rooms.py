@@ -12,11 +12,12 @@ ROOMS = (
     "errors", "control_characters", "secret", "owner", "interruption", "diagnostics", "text",
     "lode", "shell", "plan", "record", "statistics", "study", "engines", "quel", "benchmarks",
     "workload", "protocol", "machine", "clients", "analysis", "report", "registry", "planning",
-    "worker", "run", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__",
+    "worker", "run", "measuring", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__",
 )  # fmt: skip
 """Lowest first."""
 APART = (
     ("worker", "run"), ("run", "worker"), ("planning", "worker"),
+    ("run", "report"), ("run", "analysis"), ("worker", "report"), ("worker", "analysis"),
     ("report", "benchmarks"), ("report", "engines"), ("report", "clients"), ("report", "machine"),
     ("record", "engines"), ("engines", "record"), ("benchmarks", "record"),
 )  # fmt: skip

@@ -79,9 +79,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bisect._Sea
             return {name: EngineError(f"{name} lacks a function\n  ^") for name in planned.plan.on
                     if release_of(name) in broken and not none_found}  # fmt: skip
 
-        monkeypatch.setattr("loadstone.run.session.measure", measure)
+        monkeypatch.setattr("loadstone.measuring.measure", measure)
         monkeypatch.setattr("loadstone.run.session.not_starting", not_starting)
-        monkeypatch.setattr("loadstone.run.session.conclude", lambda path, ended, page: 0)
+        monkeypatch.setattr("loadstone.measuring.conclude", lambda path, ended, page: 0)
         monkeypatch.setattr("loadstone.run.builds.prepare", prepare)
         monkeypatch.setattr(
             "loadstone.record.read", lambda path: then(run_of(measured[-1], factor))

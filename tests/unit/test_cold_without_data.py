@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from loadstone import measuring
 from loadstone.engines.duckdb.stored_blocks import reads_blocks
 from loadstone.machine import facts, page_cache
 from loadstone.record import CellResult, read
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
-from loadstone.run import session
 from loadstone.run.planned import plan_from
 from loadstone.statistics import validity
 
@@ -97,7 +97,7 @@ def test_a_count_that_the_catalog_answers_is_a_gap_and_others_are_cold(folder: P
         "operations": ["count-words", "count-long", "append-word"], "repeat_cold": 1,
         "overhead": False, "limits": False,
     }  # fmt: skip
-    session.start(plan_from(choices, None), folder / "r.loadstone", page=False)
+    measuring.start(plan_from(choices, None), folder / "r.loadstone", page=False)
     results = read(folder / "r.loadstone").results
     found = {(result.cell.operation, result.cell.variant): result for result in results}
 
@@ -106,7 +106,7 @@ def test_a_count_that_the_catalog_answers_is_a_gap_and_others_are_cold(folder: P
 
     ingres = {**choices, "benchmark": "ingres", "rows": [210, 1], "on": ["duckdb"]}
     ingres["operations"] = ["b-project", "c-select-any-of-three", "e-range-isam", "g-join-few-isam"]
-    session.start(plan_from(ingres, None), folder / "i.loadstone", page=False)
+    measuring.start(plan_from(ingres, None), folder / "i.loadstone", page=False)
     for result in read(folder / "i.loadstone").results:
         if result.cell.rows == 1:
             assert (result.status, result.reason) == ("gap", validity.NO_RELATION), result.cell

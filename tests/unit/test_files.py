@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from report_fixture import FEW, make_run, write_record
 
-from loadstone import registry
+from loadstone import measuring, registry
 from loadstone.commands.report import report
 from loadstone.errors import InputError
-from loadstone.run import session
 from loadstone.run.planned import plan_from
 from loadstone.text.files import read_text, read_toml
 
@@ -81,7 +80,7 @@ def test_a_run_is_refused_before_it_begins_where_its_page_would_replace_somethin
     planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
                                  "temperature": ["warm"], "overhead": False}, None)  # fmt: skip
     with pytest.raises(InputError, match=r"the same name|not a Loadstone report of that format"):
-        session.start(planned, Path(name), page=True)
+        measuring.start(planned, Path(name), page=True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.html"]
     assert notes.read_text() == "years of work"
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from loadstone import measuring
 from loadstone.diagnostics import Exit
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell
 from loadstone.record import read
 from loadstone.record.model import CellResult, Condition, Disturbance
-from loadstone.run import runner, session, stage
+from loadstone.run import runner, stage
 from loadstone.run.planned import plan_from
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
@@ -39,7 +40,7 @@ def states(monkeypatch, tmp_path):
 
 def ran(tmp_path: Path) -> tuple[int, Path]:
     path = tmp_path / "r.loadstone"
-    return session.start(plan_from(CHOICES, None), path, page=False), path
+    return measuring.start(plan_from(CHOICES, None), path, page=False), path
 
 
 def statuses(path: Path) -> list[str]:
@@ -75,7 +76,7 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
     monkeypatch.setattr(stage, "calmer", calmer)
     # Later, when the machine is idle, its record is made whole.
     states(CALM)
-    assert session.resume(path, {}, page=False) == Exit.OK
+    assert measuring.resume(path, {}, page=False) == Exit.OK
     assert statuses(path) == ["ok"] * 4
 
 

@@ -260,7 +260,7 @@ def test_every_odd_value_of_every_parameter_is_reported_as_an_error_of_ours(monk
         assert Path(path).parent.is_dir() or Path(path).parent == Path("runs")
         raise Ran("it ran")
 
-    monkeypatch.setattr("loadstone.run.session.measure", about_to_run)
+    monkeypatch.setattr("loadstone.measuring.measure", about_to_run)
     for function, given, name in odd_calls():
         try:
             function(**given)
@@ -289,7 +289,7 @@ def test_nothing_is_measured_that_nobody_named(monkeypatch, call):
     def run(*_, **__):
         raise AssertionError("a run began")
 
-    monkeypatch.setattr("loadstone.run.session.measure", run)
+    monkeypatch.setattr("loadstone.measuring.measure", run)
     with pytest.raises(loadstone.LoadstoneError) as caught:
         call()
     assert caught.value.hint

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from loadstone import measuring
 from loadstone.errors import EngineError, RecordError
 from loadstone.run import session
 from loadstone.run.planned import plan_from
@@ -28,7 +29,7 @@ def test_a_run_whose_engine_does_not_start_leaves_no_record(planned, monkeypatch
     monkeypatch.setattr("loadstone.run.runner.Runner.open", fails)
     path = session.record_path([planned])
     with pytest.raises(EngineError):
-        session.measure([planned], path, page=False)
+        measuring.measure([planned], path, page=False)
     assert list(path.parent.iterdir()) == []
 
 

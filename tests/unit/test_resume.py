@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from loadstone import registry
+from loadstone import measuring, registry
 from loadstone.commands.run import started
 from loadstone.diagnostics import Exit
 from loadstone.errors import InputError
@@ -118,7 +118,7 @@ ENDS = {
 @pytest.mark.parametrize(("statuses", "code"), ENDS.values(), ids=ENDS.keys())
 def test_a_study_is_judged_by_its_effects(record, statuses, code, capsys):
     """A base alone shows nothing of any switch."""
-    assert session._judged(ended(record, statuses)) == code
+    assert measuring._judged(ended(record, statuses)) == code
     reported = "no effect of this study has a figure in order" in capsys.readouterr().err
     assert reported == (code == Exit.NOTHING_USABLE)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from loadstone import measuring
 from loadstone.protocol import messages
 from loadstone.record import read
-from loadstone.run import rounds, session
+from loadstone.run import rounds
 from loadstone.run.planned import plan_from
 from loadstone.run.variant_worker import VariantWorker
 
@@ -42,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[str
 
 def measured(tmp_path: Path) -> int:
     path = tmp_path / "r.loadstone"
-    session.start(plan_from(CHOICES, None), path, page=False)
+    measuring.start(plan_from(CHOICES, None), path, page=False)
     return min(len(result.samples) for result in read(path).results)
 
 

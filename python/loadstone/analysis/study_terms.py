@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
+from loadstone.analysis.terms import SETTING, TermValue
 from loadstone.plan.study import Study
-from loadstone.record.model import Run, Term
+from loadstone.record.model import MEASURED_KEYS, Run, Term
 from loadstone.study.design import all_combinations
 
 DECIDING_MAX = 2

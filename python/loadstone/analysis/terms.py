@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from loadstone.analysis.summary import Summary
 from loadstone.analysis.unequal import COMMON
 from loadstone.plan.variant import engine_of, release_of
+from loadstone.record.model import MEASURED_KEYS
 
 SETTING = "setting."
-MEASURED_KEYS = frozenset({"round_trip_ns"})
-"""Keys whose values are measured, not set: every session has another value."""
 OWN_KEYS = MEASURED_KEYS | {"version"}
 """Keys that differ between engines by their nature; all others should be equal."""
 

@@ -61,6 +61,7 @@ def ab(
     undecided: some cell may be slower; 5 nothing could be compared; 6 some cell failed or could not
     be compared; 2, 3 and 4 an error; 130 interrupted.
     """
+    from loadstone import measuring
     from loadstone.diagnostics import Exit, say, show_result
     from loadstone.errors import InputError
     from loadstone.report.comparison import formats
@@ -79,11 +80,11 @@ def ab(
                 show_result(planned.describe(both))
                 return 0
             path = record or session.record_path([both])
-            ended = session.measure([both], path, page=page)
+            ended = measuring.measure([both], path, page=page)
     except KeyboardInterrupt:
         say("loadstone: interrupted")
         return Exit.INTERRUPTED
-    code = session.conclude(path, ended, page=page)
+    code = measuring.conclude(path, ended, page=page)
     return code or _judged(path, both, threshold, across or (), form)
 
 

@@ -150,9 +150,9 @@ class _Search:
 
     def run(self, record: Path | None, *, page: bool) -> int:
         """Measure. Returns an exit code where a run did not end well, else 0."""
+        from loadstone import measuring
         from loadstone.analysis.releases import refined, steps
         from loadstone.record import read
-        from loadstone.run import session
 
         rounds: list[tuple[Sequence[str], tuple[str, ...]]] = [(self._releases, ())]
         for number, (among, operations) in enumerate(rounds, 1):
@@ -160,7 +160,7 @@ class _Search:
             if measured is None:
                 continue
             planned, path, ended = measured
-            if code := session.conclude(path, ended, page=page):
+            if code := measuring.conclude(path, ended, page=page):
                 return code
             found = steps(read(path), planned.plan.on, self._threshold)
             self.steps = refined(self.steps, found)
@@ -172,6 +172,7 @@ class _Search:
     ) -> "tuple[Planned, Path, Ended] | None":
         """Measure some of these releases. One whose engine does not start is left out, and others
         take its place. None where none is left between those that were measured before."""
+        from loadstone import measuring
         from loadstone.diagnostics import say
         from loadstone.run import session
 
@@ -183,7 +184,7 @@ class _Search:
             path = record or session.record_path([planned])
             say(f"loadstone: {self._kind.name} {', '.join(releases)}")
             try:
-                return planned, path, session.measure([planned], path, page=page)
+                return planned, path, measuring.measure([planned], path, page=page)
             except session.OF_AN_ENGINE as error:
                 self._leave_out_of(planned, error)
 

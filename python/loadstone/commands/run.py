@@ -192,9 +192,10 @@ def _started(
     study: bool,
     every: bool,
 ) -> int:
+    from loadstone import measuring
     from loadstone.diagnostics import show_result
     from loadstone.errors import InputError
-    from loadstone.run import chapters, planned, resumption, session
+    from loadstone.run import chapters, planned, resumption
 
     if resume is not None:
         for option, file in (("--plan", plan), ("--record", record)):
@@ -212,18 +213,18 @@ def _started(
         if dry_run:
             show_result(resumption.describe_left(resume, chosen))
             return 0
-        return session.resume(resume, chosen, page=page)
+        return measuring.resume(resume, chosen, page=page)
     if every:
         several = chapters.plan_all(chosen, plan)
         if dry_run:
             show_result(chapters.describe_all(several))
             return 0
-        return session.start(several, record, page=page)
+        return measuring.start(several, record, page=page)
     one = planned.plan_from(chosen, plan)
     if dry_run:
         show_result(planned.describe(one))
         return 0
-    return session.start(one, record, page=page)
+    return measuring.start(one, record, page=page)
 
 
 def made(given: dict[str, Any]) -> dict[str, Any]:

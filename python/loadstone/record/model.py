@@ -360,6 +360,10 @@ class Load:
         return self.tuples / self.elapsed_ns * 1e9
 
 
+MEASURED_KEYS = frozenset({"round_trip_ns"})
+"""Keys of terms whose values are measured, not set: every session has another value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """A setting as we asked for it, and as the engine reads it back."""

@@ -18,3 +18,7 @@ class ProgressListener:
     and variant."""
     on_effects: Callable[[StudiedOperation], None] = lambda _: None
     """Reported what is known of a study's operation while it is measured."""
+    open: Callable[[], None] = lambda: None
+    """The workers are about to start."""
+    close: Callable[[], None] = lambda: None
+    """Nothing more is measured."""

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from loadstone import _core
-from loadstone.analysis.terms import MEASURED_KEYS
 from loadstone.benchmarks.base import Benchmark, Operation, StoredRelation
 from loadstone.engines.system import System
 from loadstone.machine import facts
@@ -20,7 +19,7 @@ from loadstone.planning.tables import relations, stored
 from loadstone.protocol import environment
 from loadstone.protocol.messages import Calibrate
 from loadstone.record import CellResult, Recorder, Run
-from loadstone.record.model import Event, InputText, OperationText, Term
+from loadstone.record.model import MEASURED_KEYS, Event, InputText, OperationText, Term
 from loadstone.record.users import UsersPoint
 from loadstone.record.writer import now
 from loadstone.run import scratch

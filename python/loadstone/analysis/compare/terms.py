@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from loadstone.analysis.compare.same_machine import STABLE, fingerprint
 from loadstone.analysis.compare.sides import Match
-from loadstone.analysis.terms import MEASURED_KEYS, SETTING
+from loadstone.analysis.terms import SETTING
 from loadstone.plan.variant import engine_of, tactics_of
 from loadstone.record.changed_answers import Side
-from loadstone.record.model import Run
+from loadstone.record.model import MEASURED_KEYS, Run
 from loadstone.statistics.drift import Speeds
 from loadstone.text.numbers import duration
 

@@ -25,9 +25,9 @@ from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.said import said_ratio, said_share
 from loadstone.analysis.noise import noise_of
-from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
+from loadstone.analysis.terms import SETTING, TermValue
 from loadstone.plan.variant import engine_of
-from loadstone.record.model import Term
+from loadstone.record.model import MEASURED_KEYS, Term
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
 from loadstone.study.plan_shape import same_plans
