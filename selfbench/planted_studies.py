@@ -29,12 +29,12 @@ from loadstone.plan.variant import Variant, is_aa_control
 from loadstone.record import CellResult, read
 from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
-from loadstone.study import contrasts
-from loadstone.study.design import factorial, grouped, parts_of, two_ended
-from loadstone.study.effects import study_effects
-from loadstone.study.observations import Block
-from loadstone.study.steering import to_open
-from loadstone.study.view import blocks
+from loadstone.studies import contrasts
+from loadstone.studies.design import factorial, grouped, parts_of, two_ended
+from loadstone.studies.effects import study_effects
+from loadstone.studies.observations import Block
+from loadstone.studies.steering import to_open
+from loadstone.studies.view import blocks
 
 LOADSTONE = str(Path(sys.executable).parent / "loadstone")
 SWITCHES, INTERACTING, IDLE = ("b", "c", "d", "e"), ("c", "d"), "e"

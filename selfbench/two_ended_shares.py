@@ -17,12 +17,12 @@ from planted_studies import LOADSTONE, only
 from loadstone.record import CellResult, Run, read
 from loadstone.record.model import BELIEVED
 from loadstone.statistics.estimate import Estimate
-from loadstone.study import contrasts
-from loadstone.study.design import Parts, parts_of, two_ended
-from loadstone.study.effects import study_effects
-from loadstone.study.observations import Block, Observations, share
-from loadstone.study.steering import Escalation, escalation
-from loadstone.study.view import blocks
+from loadstone.studies import contrasts
+from loadstone.studies.design import Parts, parts_of, two_ended
+from loadstone.studies.effects import study_effects
+from loadstone.studies.observations import Block, Observations, share
+from loadstone.studies.steering import Escalation, escalation
+from loadstone.studies.view import blocks
 
 SWITCHES: Mapping[str, Sequence[str]] = {
     "sqlite": ("durability", "journal", "cache", "temp_store"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import HELD, OPENED, PRUNED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Run
-from loadstone.study.design import (
+from loadstone.studies.design import (
     BASE,
     Combination,
     Design,
@@ -17,8 +17,8 @@ from loadstone.study.design import (
     of_operation,
     to_hold,
 )
-from loadstone.study.steering import escalation, prunable, to_open
-from loadstone.study.view import StudiedOperation, operation_effects
+from loadstone.studies.steering import escalation, prunable, to_open
+from loadstone.studies.view import StudiedOperation, operation_effects
 
 Reported = tuple[str, tuple[str, ...]]
 """A decision's kind, and what it is about."""

@@ -26,7 +26,7 @@ from loadstone.run.planned import Planned
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.resumption import refuse_other_choices, resuming
 from loadstone.run.session import Ended
-from loadstone.study.view import has_undisturbed_effect
+from loadstone.studies.view import has_undisturbed_effect
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import listing, plural
 

@@ -9,7 +9,7 @@ from desk import Desk
 from loadstone.analysis.findings.finding import Grade
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.summary import summarise
-from loadstone.study.view import study_map
+from loadstone.studies.view import study_map
 
 pytestmark = [pytest.mark.machine, pytest.mark.slow]
 

@@ -9,8 +9,8 @@ from loadstone.analysis.study_terms import study_terms
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import HELD, OPENED, PRUNED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Run
-from loadstone.study.details import switch_details
-from loadstone.study.view import StudiedOperation, SwitchEffect, study_map
+from loadstone.studies.details import switch_details
+from loadstone.studies.view import StudiedOperation, SwitchEffect, study_map
 
 pytestmark = [pytest.mark.machine, pytest.mark.slow]
 

@@ -43,7 +43,7 @@ OWNERS = {
         "workload/expression_types",
     ),
     # A report computes nothing.
-    "statistics": ("analysis/", "machine/", "statistics/", "study/", "worker/"),
+    "statistics": ("analysis/", "machine/", "statistics/", "studies/", "worker/"),
 }
 PACKAGE = "python/loadstone/"
 NEIGHBOURS = {"lode.py": ("_core", "errors")}

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 from test_imports import PACKAGE, imports, package_files, within
 
+import loadstone
+
 ROOMS = (
     "errors", "control_characters", "secret", "owner", "interruption", "diagnostics", "text",
-    "lode", "shell", "plan", "record", "statistics", "study", "engines", "quel", "benchmarks",
+    "lode", "shell", "plan", "record", "statistics", "studies", "engines", "quel", "benchmarks",
     "workload", "protocol", "machine", "clients", "analysis", "report", "registry", "planning",
     "worker", "run", "measuring", "api", "pytest_plugin", "doctor", "commands", "cli", "__main__",
 )  # fmt: skip
@@ -111,6 +113,11 @@ def unknown(texts: Mapping[str, str]) -> list[str]:
 def test_rooms_import_only_rooms_below_them(check, texts):
     complaints = check(texts)
     assert not complaints, "\n".join(complaints)
+
+
+def test_no_room_has_the_name_of_a_public_function():
+    """Once imported, the room would stand in its place in `loadstone`."""
+    assert not {*ROOMS} & {*loadstone.__all__}
 
 
 def test_architecture_shows_the_rooms_in_their_order(texts):

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 
-from loadstone.study.design import Combination
-from loadstone.study.observations import Block
+from loadstone.studies.design import Combination
+from loadstone.studies.observations import Block
 
 NOISES = ("normal", "heavy", "spikes")
 

@@ -20,7 +20,7 @@ from loadstone.report.break_even_words import crossing_words
 from loadstone.report.enhancement_words import headings
 from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
-from loadstone.study.view import study_map
+from loadstone.studies.view import study_map
 
 OPERATION = "d-select-by-log"
 SCALES = (3360, 1, 210, 32760)

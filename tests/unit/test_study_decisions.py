@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.design import (
+from loadstone.studies.design import (
     confirming,
     factorial,
     grouped,
@@ -15,8 +15,8 @@ from loadstone.study.design import (
     two_ended,
     two_ended_and_walk,
 )
-from loadstone.study.effects import study_effects
-from loadstone.study.steering import escalation, hidden_share, prunable, to_open, too_wide
+from loadstone.studies.effects import study_effects
+from loadstone.studies.steering import escalation, hidden_share, prunable, to_open, too_wide
 
 ABCD = parts_of("abcd")
 

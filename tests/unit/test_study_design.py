@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from loadstone.study.design import (
+from loadstone.studies.design import (
     BASE,
     confirming,
     every,

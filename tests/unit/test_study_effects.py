@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.statistics.shares import share_of
-from loadstone.study import contrasts
-from loadstone.study.design import (
+from loadstone.studies import contrasts
+from loadstone.studies.design import (
     BASE,
     every,
     factorial,
@@ -20,7 +20,7 @@ from loadstone.study.design import (
     two_ended,
     two_ended_and_walk,
 )
-from loadstone.study.effects import as_ratio, study_effects
+from loadstone.studies.effects import as_ratio, study_effects
 
 CLOSE = 1e-9
 

@@ -25,9 +25,9 @@ from loadstone.run.study_group import (
     StudyBlocks,
 )
 from loadstone.run.study_time import StudyTime
-from loadstone.study.design import design_after, first_design, to_hold
-from loadstone.study.steering import TOGETHER_BLOCKS
-from loadstone.study.view import operation_effects
+from loadstone.studies.design import design_after, first_design, to_hold
+from loadstone.studies.steering import TOGETHER_BLOCKS
+from loadstone.studies.view import operation_effects
 
 CALM = SimpleNamespace(
     begin=lambda: None, probe_speed=lambda: None, end=lambda: Condition(0.0, 0.01, 0.0)

@@ -36,9 +36,9 @@ from loadstone.report.study_words import (
     share_words,
 )
 from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
-from loadstone.study.plan_shape import beside, same_plans, shape
-from loadstone.study.view import StudyMap, operation_effects, study_map
-from loadstone.study.waterfall import descents
+from loadstone.studies.plan_shape import beside, same_plans, shape
+from loadstone.studies.view import StudyMap, operation_effects, study_map
+from loadstone.studies.waterfall import descents
 from loadstone.text.numbers import digits, times
 
 

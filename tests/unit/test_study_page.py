@@ -16,9 +16,9 @@ from loadstone.analysis.study_terms import study_terms
 from loadstone.record.model import Run, StatementText, Term
 from loadstone.report.html import PAGE_BYTES_MAX
 from loadstone.report.study_words import UNKNOWN, cell, ratio_words
-from loadstone.study.details import switch_details
-from loadstone.study.view import StudyMap, study_map
-from loadstone.study.waterfall import descents
+from loadstone.studies.details import switch_details
+from loadstone.studies.view import StudyMap, study_map
+from loadstone.studies.waterfall import descents
 from loadstone.text.numbers import TIMES
 
 RATIO = re.compile(rf"\d{TIMES}")

@@ -22,7 +22,7 @@ from loadstone.analysis.summary import summarise
 from loadstone.record import read
 from loadstone.record.model import Run
 from loadstone.report.html import HtmlReport
-from loadstone.study.view import StudyMap, study_map
+from loadstone.studies.view import StudyMap, study_map
 from loadstone.text.kinds import STATUSES
 
 DATA = Path(__file__).resolve().parents[1] / "data"

@@ -11,10 +11,10 @@ from statistics import fmean, median
 import pytest
 from simulated_study import NOISES, Truth, blocks
 
-from loadstone.study import contrasts
-from loadstone.study.design import factorial, parts_of, two_ended
-from loadstone.study.effects import study_effects
-from loadstone.study.steering import too_wide
+from loadstone.studies import contrasts
+from loadstone.studies.design import factorial, parts_of, two_ended
+from loadstone.studies.effects import study_effects
+from loadstone.studies.steering import too_wide
 
 STUDIES = 60
 PARTS = parts_of("abcdef")

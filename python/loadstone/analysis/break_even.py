@@ -18,10 +18,10 @@ from statistics import median
 from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre
-from loadstone.study.design import BASE, all_combinations, of_operation
-from loadstone.study.design import Combination as Flipped
-from loadstone.study.observations import Block
-from loadstone.study.view import StudyMap, blocks
+from loadstone.studies.design import BASE, all_combinations, of_operation
+from loadstone.studies.design import Combination as Flipped
+from loadstone.studies.observations import Block
+from loadstone.studies.view import StudyMap, blocks
 from loadstone.text.numbers import NS_PER_MS
 
 

@@ -16,7 +16,7 @@ from loadstone.plan.presentation import Enhancement
 from loadstone.plan.study import Switch
 from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect
+from loadstone.studies.view import StudiedOperation, StudyMap, SwitchEffect
 
 LEAST = 0.03
 """A smaller gain wins nothing: 3 %."""

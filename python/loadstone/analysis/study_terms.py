@@ -8,7 +8,7 @@ from itertools import combinations
 from loadstone.analysis.terms import SETTING, TermValue
 from loadstone.plan.study import Study
 from loadstone.record.model import MEASURED_KEYS, Run, Term
-from loadstone.study.design import all_combinations
+from loadstone.studies.design import all_combinations
 
 DECIDING_MAX = 2
 """Of more tactics, some would fit by chance: a study measures few combinations of each three."""

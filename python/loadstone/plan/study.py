@@ -59,7 +59,7 @@ class Study:
     """Whether the switches of a group are flipped together at first, since there are many."""
     steered: bool = False
     """Whether an operation's own blocks decide what else is measured, and what is not
-    (`study/steering.py`). The rule is the plan's, the decisions are in the record."""
+    (`studies/steering.py`). The rule is the plan's, the decisions are in the record."""
 
     @property
     def base(self) -> str:

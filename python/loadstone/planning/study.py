@@ -8,7 +8,7 @@ from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import Combination, Study, Switch
 from loadstone.plan.variant import SETTING, Variant, in_bytes
-from loadstone.study.design import PARTS_MAX, first_design
+from loadstone.studies.design import PARTS_MAX, first_design
 
 SWITCHES_MAX = 64
 FACTORIAL_MAX = 6

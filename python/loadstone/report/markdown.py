@@ -47,7 +47,7 @@ from loadstone.report.markdown_text import code, plain
 from loadstone.report.paper_markdown import changes, pays_off, profile, study_map_lines
 from loadstone.report.paper_words import FEW, PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.unequal_words import unequal_lines
-from loadstone.study.view import study_map
+from loadstone.studies.view import study_map
 from loadstone.text import numbers
 
 NEAR_OVERHEAD = "*"

@@ -51,9 +51,9 @@ from loadstone.report.study_page import study_context, study_panels
 from loadstone.report.study_paper_page import paper_context, routines_context
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users_page import users_context
-from loadstone.study.details import switch_details
-from loadstone.study.view import study_map
-from loadstone.study.waterfall import descents
+from loadstone.studies.details import switch_details
+from loadstone.studies.view import study_map
+from loadstone.studies.waterfall import descents
 from loadstone.text import numbers
 
 RECORD_BYTES_MAX = 400_000

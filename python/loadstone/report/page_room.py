@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from markupsafe import escape
 
 from loadstone.record.model import CellResult
-from loadstone.study.plan_shape import PlanLine
+from loadstone.studies.plan_shape import PlanLine
 
 TEXT_BUDGET_BYTES = 700_000
 """Of statements and plans on one page, which must stay under 2 MB."""

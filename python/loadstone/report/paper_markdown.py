@@ -9,7 +9,7 @@ from loadstone.analysis.routines import profiles
 from loadstone.analysis.summary import Summary
 from loadstone.report import break_even_words, enhancement_words, routine_words, study_words
 from loadstone.report.markdown_text import plain, table
-from loadstone.study.view import StudyMap
+from loadstone.studies.view import StudyMap
 from loadstone.text import numbers
 
 

@@ -7,9 +7,9 @@ from loadstone.analysis.break_even import Paying, break_evens
 from loadstone.analysis.enhancements import enhanced
 from loadstone.record.model import Run
 from loadstone.report.columns import plain
-from loadstone.study.details import SwitchDetail, switch_details
-from loadstone.study.view import SwitchEffect, study_map
-from loadstone.study.waterfall import Descent, descents
+from loadstone.studies.details import SwitchDetail, switch_details
+from loadstone.studies.view import SwitchEffect, study_map
+from loadstone.studies.waterfall import Descent, descents
 from loadstone.text.numbers import NS_PER_MS
 
 

@@ -12,10 +12,10 @@ from loadstone.report.axis import Axis, lane
 from loadstone.report.page_room import plan_letters, plan_lines
 from loadstone.report.shades import DARKEST_EFFECT, depth
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.details import SwitchDetail
-from loadstone.study.plan_shape import PlanLine
-from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect
-from loadstone.study.waterfall import Contribution, Descent
+from loadstone.studies.details import SwitchDetail
+from loadstone.studies.plan_shape import PlanLine
+from loadstone.studies.view import StudiedOperation, StudyMap, SwitchEffect
+from loadstone.studies.waterfall import Contribution, Descent
 from loadstone.text.numbers import NS_PER_MS, duration
 
 STRIP_PX = 320

@@ -13,7 +13,7 @@ from loadstone.record.model import Run
 from loadstone.report import break_even_words, enhancement_words, routine_words
 from loadstone.report.drawing import svg_of
 from loadstone.report.enhancement_chart import then_and_now
-from loadstone.study.view import StudyMap
+from loadstone.studies.view import StudyMap
 
 
 def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.details import Count
-from loadstone.study.view import StudiedOperation, SwitchEffect, noisiest
-from loadstone.study.waterfall import CLOSED_WITHIN, Contribution, Descent, Together
+from loadstone.studies.details import Count
+from loadstone.studies.view import StudiedOperation, SwitchEffect, noisiest
+from loadstone.studies.waterfall import CLOSED_WITHIN, Contribution, Descent, Together
 from loadstone.text.numbers import (
     NS_PER_MS,
     TIMES,

@@ -42,8 +42,8 @@ from loadstone.report.study_words import (
 )
 from loadstone.report.terminal_figures import FiguresTable
 from loadstone.report.terminal_progress import Progress, Unit, unit_of
-from loadstone.study.details import work_changed
-from loadstone.study.view import StudiedOperation, StudyMap, operation_effects, study_map
+from loadstone.studies.details import work_changed
+from loadstone.studies.view import StudiedOperation, StudyMap, operation_effects, study_map
 from loadstone.text.numbers import beyond_one, listing, plural, scaled, times
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from loadstone.record import CellResult
-from loadstone.study.view import StudiedOperation
+from loadstone.studies.view import StudiedOperation
 
 
 @dataclass(slots=True)

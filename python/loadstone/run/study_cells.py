@@ -18,9 +18,9 @@ from loadstone.plan.study import (
 )
 from loadstone.record.model import CellResult
 from loadstone.run.group import OpenCell
-from loadstone.study.design import BASE, Design, design_after, every, to_hold
-from loadstone.study.design import Combination as Flipped
-from loadstone.study.steering import (
+from loadstone.studies.design import BASE, Design, design_after, every, to_hold
+from loadstone.studies.design import Combination as Flipped
+from loadstone.studies.steering import (
     TOGETHER_BLOCKS,
     Escalation,
     blocks_least,
@@ -29,7 +29,7 @@ from loadstone.study.steering import (
     too_wide,
     too_wide_together,
 )
-from loadstone.study.view import StudiedOperation, operation_effects
+from loadstone.studies.view import StudiedOperation, operation_effects
 
 Admit = Callable[[OpenCell, tuple[str, ...]], OpenCell | None]
 """Make a cell, as the one given, of a combination that the plan does not list."""

@@ -19,8 +19,8 @@ from loadstone.run.group import Group, OpenCell
 from loadstone.run.poll import admitted
 from loadstone.run.study_cells import StudyCells
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
-from loadstone.study.design import every
-from loadstone.study.steering import escalation
+from loadstone.studies.design import every
+from loadstone.studies.steering import escalation
 
 PART_NS = 10_000_000
 """A combination takes samples for about this time in a block: a single short one would show the

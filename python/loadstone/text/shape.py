@@ -179,10 +179,16 @@ def _beyond(value: Any, bound: Meta) -> tuple[str, str] | None:
         longer = len(value) > bound.max_length
         return (f"is longer than {bound.max_length:,}{text}", "") if longer else None
     if bound.gt is None and bound.lt is None:
-        return f"must be between {bound.ge:,} and {bound.le:,}, not {shown(value)}", ""
-    low = f"at least {bound.ge:,}" if bound.gt is None else f"more than {bound.gt:,}"
-    high = f"at most {bound.le:,}" if bound.lt is None else f"less than {bound.lt:,}"
+        between = f"between {_limit(bound.ge)} and {_limit(bound.le)}"
+        return f"must be {between}, not {shown(value)}", ""
+    low = f"more than {_limit(bound.gt)}" if bound.ge is None else f"at least {_limit(bound.ge)}"
+    high = f"less than {_limit(bound.lt)}" if bound.le is None else f"at most {_limit(bound.le)}"
     return f"must be {low} and {high}, not {shown(value)}", ""
+
+
+def _limit(limit: Any) -> str:
+    """A bound as people write it: a whole one without a fraction."""
+    return f"{int(limit):,}" if limit == int(limit) else f"{limit:,}"
 
 
 def _word(kind: Any) -> str:

@@ -28,7 +28,7 @@ from loadstone.analysis.findings.said import beyond_all, said_longer, said_part
 from loadstone.analysis.summary import Row
 from loadstone.statistics.arithmetic import less
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.plan_shape import same_plans
+from loadstone.studies.plan_shape import same_plans
 from loadstone.text.numbers import number, times
 
 RULE = "first"

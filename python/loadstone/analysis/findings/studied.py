@@ -25,8 +25,8 @@ from loadstone.analysis.findings.spent import waiting_ns
 from loadstone.analysis.study_terms import OtherTerm, StudyTerms, study_terms
 from loadstone.record.model import CellResult
 from loadstone.statistics.paired_part import part_of_difference
-from loadstone.study.design import all_combinations
-from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect, study_map
+from loadstone.studies.design import all_combinations
+from loadstone.studies.view import StudiedOperation, StudyMap, SwitchEffect, study_map
 from loadstone.text.numbers import times
 
 RULE = "studied"

@@ -30,7 +30,7 @@ from loadstone.plan.variant import engine_of
 from loadstone.record.model import MEASURED_KEYS, Term
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
-from loadstone.study.plan_shape import same_plans
+from loadstone.studies.plan_shape import same_plans
 
 RULE = "switched"
 PLAN_DOUBTS = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import factorial
 
-from loadstone.study.design import BASE, Combination, Parts, every
+from loadstone.studies.design import BASE, Combination, Parts, every
 
 Contrast = Mapping[Combination, float]
 

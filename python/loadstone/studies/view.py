@@ -18,7 +18,7 @@ from loadstone.plan.plan import Plan
 from loadstone.plan.study import HELD, Combination, Decision, Study, Switch
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.design import (
+from loadstone.studies.design import (
     BASE,
     Design,
     all_combinations,
@@ -28,9 +28,9 @@ from loadstone.study.design import (
     of_operation,
     taken_apart,
 )
-from loadstone.study.effects import PartEffect, StudyEffects, as_ratio, is_beyond, study_effects
-from loadstone.study.plan_shape import same_plans
-from loadstone.study.steering import escalation, hidden_share
+from loadstone.studies.effects import PartEffect, StudyEffects, as_ratio, is_beyond, study_effects
+from loadstone.studies.plan_shape import same_plans
+from loadstone.studies.steering import escalation, hidden_share
 from loadstone.text.numbers import NS_PER_MS
 
 NO_FIGURE = ("failed", "gap", "invalid", "unproved")

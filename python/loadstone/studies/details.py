@@ -10,10 +10,17 @@ from statistics import median
 from loadstone.plan.plan import Plan
 from loadstone.plan.study import Study
 from loadstone.record.model import BELIEVED, WORK, CellResult, Run, StatementText
-from loadstone.study import contrasts
-from loadstone.study.design import BASE, Combination, Design, all_combinations, design_after, every
-from loadstone.study.plan_shape import PlanLine, beside, shape
-from loadstone.study.view import StudiedOperation, StudyMap, SwitchEffect, blocks
+from loadstone.studies import contrasts
+from loadstone.studies.design import (
+    BASE,
+    Combination,
+    Design,
+    all_combinations,
+    design_after,
+    every,
+)
+from loadstone.studies.plan_shape import PlanLine, beside, shape
+from loadstone.studies.view import StudiedOperation, StudyMap, SwitchEffect, blocks
 
 COUNTS = (
     "client_cpu_ns",

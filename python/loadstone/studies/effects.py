@@ -12,11 +12,11 @@ from math import exp, log
 from types import MappingProxyType
 
 from loadstone.statistics.estimate import Estimate, centre, side
-from loadstone.study import contrasts
-from loadstone.study.contrasts import Contrast
-from loadstone.study.design import BASE, Combination, Parts, every
-from loadstone.study.observations import Block, Observations
-from loadstone.study.observations import share as share_of_whole
+from loadstone.studies import contrasts
+from loadstone.studies.contrasts import Contrast
+from loadstone.studies.design import BASE, Combination, Parts, every
+from loadstone.studies.observations import Block, Observations
+from loadstone.studies.observations import share as share_of_whole
 
 CHANCE = 0.05
 """The number of times that a study without effects may show one."""

@@ -8,9 +8,9 @@ from math import exp, log
 
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.study.effects import Interaction, as_ratio, is_beyond
-from loadstone.study.steering import is_known
-from loadstone.study.view import StudiedOperation, StudyMap
+from loadstone.studies.effects import Interaction, as_ratio, is_beyond
+from loadstone.studies.steering import is_known
+from loadstone.studies.view import StudiedOperation, StudyMap
 
 CLOSED_WITHIN = 1.1
 """The factor that a closure's interval may reach where the contributions make up the whole."""

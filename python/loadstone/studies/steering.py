@@ -10,8 +10,8 @@ from math import ceil, log, log2
 
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
-from loadstone.study.design import Combination, Parts, factorial
-from loadstone.study.effects import CHANCE, PartEffect, StudyEffects, is_beyond
+from loadstone.studies.design import Combination, Parts, factorial
+from loadstone.studies.effects import CHANCE, PartEffect, StudyEffects, is_beyond
 
 SHARE_WITHIN = 0.05
 """Half the width of a share's interval: 5 points."""

@@ -9,8 +9,8 @@ from statistics import fmean, median
 from loadstone.statistics.estimate import CONFIDENCE, Estimate, centre, scaled, side
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.statistics.shares import share_of
-from loadstone.study.contrasts import Contrast, value
-from loadstone.study.design import Combination
+from loadstone.studies.contrasts import Contrast, value
+from loadstone.studies.design import Combination
 
 WHOLE_LEAST = log(1.5)
 """The shares of a smaller whole are not reported: a few per cent of noise would be tens of
