@@ -1,7 +1,7 @@
 """A component's part in the difference of two cells' times.
 
 Equal repetitions are paired, as for a ratio: in each pair the slower one's component less the
-faster one's, beside the difference of their times. The share is that of `studies/effects.py`: the s at
+faster one's, beside the difference of their times. The share is that of `shares.py`: the s at
 which part - s * whole is centred on zero, with the interval that signed ranks leave it.
 """
 
