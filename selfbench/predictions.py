@@ -1,4 +1,4 @@
-r"""Two predictions of `docs/explanation/findings.md` that no command of Loadstone measures as a
+r"""Two predictions of `docs/explanation/papers.md` that no command of Loadstone measures as a
 whole.
 
     python selfbench/predictions.py break-even    after how many tuples compiling a query pays off

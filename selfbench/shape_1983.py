@@ -3,7 +3,7 @@ r"""Tables 1 to 11 of Wisconsin 1983 beside today's, each figure a multiple of i
     loadstone run wisconsin --edition 1983 --on 'lode?profile=u-ingres' ... --record 1983.loadstone
     python selfbench/shape_1983.py 1983.loadstone
 
-`docs/explanation/wisconsin-1983.md` has the whole command. A statement that was ended at its time
+`docs/results/wisconsin-1983.md` has a run of few operations. A statement that was ended at its time
 limit reads as more than the limit, as the paper's "> 5 hours" do.
 """
 
@@ -56,7 +56,7 @@ def printed(
     the scan: of the paper's systems, of today's variants."""
     heads = [f"{s}: paper | ours" for s in systems]
     lines = [
-        f"## {table.heading}",
+        f"### {table.heading}",
         "",
         f"| | {' | '.join(heads)} | `{REPORTED}` |",
         "|---|" + "---:|" * (2 * len(systems) + 1),
@@ -82,19 +82,21 @@ def units_of(
     return then, now
 
 
+def tables(summary: Summary) -> list[str]:
+    """Every table of the paper that the run has a figure of."""
+    found = comparisons(summary)
+    if found is None:
+        raise SystemExit("the record has no figure beside the paper's")
+    units = units_of(found.tables, summary)
+    return [printed(table, PRESENTATION.reimplemented, units) for table in found.tables]
+
+
 def main() -> None:
     """Print all tables of the record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("record", type=Path)
     (run,) = api.read(parser.parse_args().record).runs
-    summary = summarise(run)
-    found = comparisons(summary)
-    if found is None:
-        raise SystemExit("the record has no figure beside the paper's")
-    systems = PRESENTATION.reimplemented
-    units = units_of(found.tables, summary)
-    for table in found.tables:
-        print(printed(table, systems, units))
+    print("\n".join(tables(summarise(run))))
 
 
 if __name__ == "__main__":

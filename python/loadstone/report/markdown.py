@@ -163,8 +163,8 @@ def _body(whole: Summary, found: Learned) -> Iterable[str]:
     yield from _marks(whole)
     yield from _budget(whole)
     yield from profile(whole)
-    yield from _paper(whole)
-    yield from _ladder(whole)
+    yield from paper_lines(whole)
+    yield from ladder_lines(whole)
     yield from _growth(whole)
 
 
@@ -249,7 +249,7 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _paper(whole: Summary) -> Iterable[str]:
+def paper_lines(whole: Summary) -> Iterable[str]:
     found = comparisons(whole)
     if found is None:
         return
@@ -276,7 +276,7 @@ def _paper_cell(cell: PaperCell) -> str:
     return f"{text} {cell.ratio}" if cell.ratio else text
 
 
-def _ladder(whole: Summary) -> Iterable[str]:
+def ladder_lines(whole: Summary) -> Iterable[str]:
     for reported in filter(None, (clients_line(whole), round_trips_line(whole))):
         yield from ("", plain(reported))
     for section in ladder_sections(whole):
