@@ -19,7 +19,7 @@ from pathlib import Path
 
 from desk import COMMAND, Desk
 
-LIMIT_S = 100
+LIMIT_S = 250
 IMPORTED = (
     "typer", "loadstone.commands.run", "loadstone.commands.compare",
     "loadstone.commands.report", "loadstone.commands.quel", "loadstone.commands.lode",
