@@ -16,6 +16,7 @@ import pytest
 from engine_kinds import ENGINES, MakeEngine
 from samples import as_rows, rows, stream, table
 
+from loadstone.engines.abilities import processes_ended
 from loadstone.engines.base import Engine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.postgresql.server import end_orphan
@@ -84,7 +85,7 @@ def test_the_commits_of_a_killed_worker_are_there(
     with worker(name, scratch) as (process, _):
         process.kill()
         process.wait()
-    ENGINES[name].abandon(scratch)
+    processes_ended(ENGINES[name], scratch)
     heir = make(name)
     heir.start()
     found = sorted(as_rows(heir.contents("t")))

@@ -60,6 +60,11 @@ def strict_json(text: str) -> Any:
     return value
 
 
+NOT_AS_WANTED = (msgspec.ValidationError, UnicodeEncodeError)
+"""The second: msgspec encodes a text to compare it with the allowed ones, and half of a surrogate
+pair has no code."""
+
+
 def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number")
 
@@ -80,7 +85,7 @@ def converted(value: Any, wanted: Any, where: str) -> Any:
     """As `shaped`, for a value whose keys are ours: they are not checked."""
     try:
         return msgspec.convert(value, wanted)
-    except msgspec.ValidationError:
+    except NOT_AS_WANTED:
         raise _refusal(value, wanted, where) from None
 
 
@@ -142,7 +147,7 @@ def _refusal(value: Any, wanted: Any, where: str) -> InputError:
     for one in _within(value, wanted, where):
         try:
             msgspec.convert(one[0], one[1])
-        except msgspec.ValidationError:
+        except NOT_AS_WANTED:
             return _refusal(*one)
     for kind, bounds in members(wanted):
         if isinstance(value, dict) and fields_of(kind):

@@ -77,6 +77,8 @@ def _fields(node: exp.Expr, dialect: str) -> str:
     field = _field(node)
     if field in _ALIKE:
         return "none" if dialect == "sqlite" else "the field"
+    if field == "milliseconds" and dialect == "mysql":
+        return "of mysql"  # which has none
     if field in ("second", "milliseconds") and dialect in ("duckdb", "mysql", "clickhouse"):
         return "whole seconds"
     if field == "epoch" and dialect == "clickhouse":
