@@ -16,7 +16,7 @@ from query import EDITION, GROUPS, Runner, Side, opened
 
 from loadstone import registry
 from loadstone.benchmarks.base import Operation
-from loadstone.engines.abilities import Counted
+from loadstone.engines.abilities import CountsWork
 
 FUNCTIONS = range(1, 4)
 TARGET_MS = 1.0
@@ -27,7 +27,7 @@ def compiled(runner: Runner, operation: Operation) -> tuple[int, list[float]]:
     """The functions of a query, and the milliseconds that making them took: of each variation that
     was compiled at all, since what comes again finds its code."""
     engine = runner.engine
-    if not isinstance(engine, Counted):
+    if not isinstance(engine, CountsWork):
         raise SystemExit("this engine does not count its work")
     functions, took_ms = 0, []
     for variation in range(len(operation.texts)):

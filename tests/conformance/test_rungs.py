@@ -11,8 +11,8 @@ from samples import said, stream, table
 from loadstone._core import clock_ns
 from loadstone.engines.abilities import (
     BareRequests,
-    Counted,
-    Counts,
+    CountsWork,
+    KeepsPlans,
     OwnTimes,
     Plans,
     RollsBack,
@@ -73,7 +73,7 @@ def test_a_count_is_of_the_rows_that_the_statement_retrieves(
 ) -> None:
     query = counting(said(loaded, text), loaded.dialect)
     assert int(loaded.fetch(query)[0][0]) == 77
-    if isinstance(loaded, Counts):
+    if isinstance(loaded, KeepsPlans):
         assert loaded.count(query, planned=planned) == 77
     assert loaded.tables() == ["t"]
 
@@ -110,7 +110,7 @@ def test_the_engines_own_timers_report_a_part_of_what_a_clock_does(
 
 @pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE, APPEND])
 def test_phases_are_what_the_clock_saw_and_no_more(loaded: Engine, text: str) -> None:
-    if not isinstance(loaded, Counted):
+    if not isinstance(loaded, CountsWork):
         assert loaded.name != "lode"
         return
     before = loaded.phases()

@@ -95,3 +95,10 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
     latin.write_bytes("\ufeffSELECT 'Zü'".encode()[:-3] + b"\xfc'")
     with pytest.raises(InputError, match="byte 13 is 0xfc"):
         read_text(latin, 1 << 10, "the statement")
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "1e999"])
+def test_a_number_of_a_toml_file_is_finite(tmp_path, number):
+    (tmp_path / "w.toml").write_text(f"x = {number}\n")
+    with pytest.raises(InputError, match="not a finite number"):
+        read_toml(tmp_path / "w.toml", 1 << 10, "the workload")

@@ -43,9 +43,10 @@ def cell(variant, temperature="warm", samples=10, gap=""):
 
 def measured(
     cells, medians_ns, noise=0.0, condition=CALM, status="ok", one_session=False,
-    first_scale=True, computed=0.9, **choices
+    first_scale=True, computed=0.9, unexplained=None, **choices
 ):  # fmt: skip
-    """The results of a group whose variants take so long, and the blocks that were taken."""
+    """The results of a group whose variants take so long, and the blocks that were taken.
+    `unexplained`: no plan can be had, and whose was asked for is noted there."""
     plan = Plan(benchmark="w", edition="1993", variants=("a",), rows=(1000,), cells=tuple(cells),
                 roles=(("null", "harness overhead"), ("python-null", "harness overhead")),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
@@ -91,6 +92,9 @@ def measured(
             return [Outcome() for _ in forked]
 
         def explain(self, cell, *, briefly=False):
+            if unexplained is not None:
+                unexplained.append(cell.variant)
+                return Outcome("failed", "no plan")
             text = StatementText(0, f"of {cell.variant}", "the plan" if briefly else "")
             return Outcome(statements=[text])
 
@@ -304,3 +308,10 @@ def test_a_statement_that_is_ended_after_samples_within_the_limit_bounds_nothing
     result = item.result()
     assert (result.status, result.longer_than_ns, result.samples) == (status, bound, ())
     assert result.reason == ("> 10 s once, after 2 samples within it" if samples else "> 10 s")
+
+
+def test_a_plan_that_cannot_be_had_is_asked_for_once():
+    asked = []
+    results, _ = measured([cell("a"), cell("b")], {"a": 1000, "b": 2000}, unexplained=asked)
+    assert sorted(asked) == ["a", "b"]
+    assert {result.status for result in results.values()} == {"failed"}

@@ -62,7 +62,7 @@ class Distributed(Protocol):
 
 
 @runtime_checkable
-class Counted(Protocol):
+class CountsWork(Protocol):
     """It counts its own work. Read outside the clock, around each sample."""
 
     def work(self) -> Work:
@@ -134,7 +134,7 @@ class Plans(Protocol):
 
 
 @runtime_checkable
-class Counts(Protocol):
+class KeepsPlans(Protocol):
     """It keeps the plan of a query, and can plan it anew."""
 
     def count(self, query: str, *, planned: bool) -> int:

@@ -1,5 +1,5 @@
-"""How a system reads a variant: which tactics, values, settings and releases it knows, and which
-variants share data.
+"""Checks a variant against a system: its tactics, values, settings and release. Also says which
+variants can share loaded data.
 
 All of it follows from the system's `capabilities`. A system overrides `check`, `check_release` and
 `values_of` where it knows more.

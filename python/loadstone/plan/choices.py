@@ -35,7 +35,7 @@ LOOP_S_MAX = 300
 """Long enough for a p99.99 of a slow server; and a worker may be silent for three times that."""
 
 RAMP_STEPS = 10
-"""Of a ramp, an open loop whose rate rises: enough for a tenth of the range between two of them."""
+"""The steps of a ramp, an open loop whose rate rises: each is a tenth of the range."""
 REQUESTS_MAX = 5_000_000
 """Due in one open loop: each is a number in memory before the loop begins."""
 _RAMP = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)\.\.([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)")

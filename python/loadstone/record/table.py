@@ -148,8 +148,8 @@ def table(
 SESSION = Column("session_id", "", Id, "REFERENCES session")
 CELL = Column("cell_id", "", Id, "REFERENCES cell")
 CHAPTER = Column("chapter", "", Ordinal)
-"""Of a run of several benchmarks: which of them, from 0. Rows of a session, and of a cell, belong
-to that of their session."""
+"""The number of the benchmark in a run of several, from 0. Rows that name a session or a cell do
+without: the row of the session has it."""
 
 
 def primary(key: Column) -> Column:

@@ -1,5 +1,5 @@
-"""The blocks that workers are requested: an operation's texts, as a variant's engine has them, each
-with its expected answer."""
+"""The blocks of samples that workers are asked for: an operation's texts in the dialect of a
+variant's engine, each with its expected answer."""
 
 from loadstone.benchmarks.base import Operation
 from loadstone.plan.plan import Cell

@@ -124,7 +124,7 @@ class Executor:
 
         def step(worker: VariantWorker) -> Outcome:
             request = messages.TakeBlock(block)
-            result = self._ask(worker, request, first=cell.temperature != "cold")
+            result = self._ask_at_most_twice(worker, request, first=cell.temperature != "cold")
             if result.ended and self.context.operations[cell.operation].undo:
                 # A change that was ended may be there or not; and it had no second try.
                 self._mend(worker)
@@ -156,7 +156,7 @@ class Executor:
         request = messages.GiveAnswers(self._blocks.of(cell, range(operation.sampled), 0))
 
         def step(worker: VariantWorker) -> Outcome:
-            reply = self._ask(worker, request, first=True)
+            reply = self._ask_at_most_twice(worker, request, first=True)
             return Outcome(
                 given=reply.answers, first_rows=reply.first_rows, determined=reply.determined
             )
@@ -374,7 +374,7 @@ class Executor:
         )
         return found[0] if found else _no_loop(outcome.status, outcome.reason)
 
-    def _ask(self, worker: VariantWorker, request: Request[R], *, first: bool) -> R:
+    def _ask_at_most_twice(self, worker: VariantWorker, request: Request[R], *, first: bool) -> R:
         """Pass a request on. `first`: it begins with an execution that fills the caches. Where that
         one is ended after a short limit, or on data that nobody has just loaded, a warm one may be
         shorter: so it is executed once more, and only what is ended twice has a bound."""

@@ -97,7 +97,7 @@ class Policy(Protocol):
     def take_samples(self) -> None:
         """Take the samples of all cells of the group that are in order."""
 
-    def in_order(self, results: Sequence[CellResult]) -> Iterable[CellResult]:
+    def recording_order(self, results: Sequence[CellResult]) -> Iterable[CellResult]:
         """The results in the order in which they are recorded."""
 
 
@@ -147,7 +147,7 @@ class Group:
             item.condition = condition
         for items in self.operations.values() if self.context.plan.limits else ():
             self._judge(items, condition)
-        return policy.in_order([item.result() for item in self.opened])
+        return policy.recording_order([item.result() for item in self.opened])
 
     def in_order(self) -> Iterator[OpenCell]:
         """The cells that nothing has ended so far."""

@@ -47,7 +47,7 @@ class Rounds:
         if self._repeats:
             self._repeat(rounds)
 
-    def in_order(self, results: Sequence[CellResult]) -> Sequence[CellResult]:
+    def recording_order(self, results: Sequence[CellResult]) -> Sequence[CellResult]:
         """In the plan's order."""
         return results
 

@@ -62,7 +62,7 @@ class StudyBlocks:
             if any(item.cell.variant == plan.study.base for item in items)
         ]
 
-    def in_order(self, results: Sequence[CellResult]) -> Sequence[CellResult]:
+    def recording_order(self, results: Sequence[CellResult]) -> Sequence[CellResult]:
         """Those that the plan does not list come first: its last completes the operation. The
         decisions are recorded before the first of them."""
         for one in self._studied:

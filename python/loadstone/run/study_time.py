@@ -23,26 +23,27 @@ class StudyTime:
         return not self._ended or took_ns + took_ns / len(self._ended) <= self._end_ns
 
     def ended(self, operations: int, ns: float) -> None:
-        """So many operations took this time, with all that belongs to them."""
+        """Note that so many operations took this time, loading and explaining included."""
         self._ended += [ns / operations] * operations
 
     @property
     def share_ns(self) -> float:
-        """Of the next operation: what those before it did not need is split over the others."""
+        """The time for the next operation: what is left, split evenly over the operations left."""
         return max(self._left_ns, 0.0) / max(self._operations, 1)
 
     @property
     def further_ns(self) -> float:
-        """For what blocks decide, all operations together."""
+        """The time left for measuring what blocks decide on, for all operations together."""
         return max(self._further_ns, 0.0)
 
     @property
     def further_share_ns(self) -> float:
-        """The next operation's part of that."""
+        """The next operation's part of `further_ns`."""
         return self.further_ns / max(self._operations, 1)
 
     def spent(self, operations: int, ns: float, further_ns: float) -> None:
-        """So many operations were measured in this time, and in that what they decided."""
+        """Subtract the time in which so many operations were measured, and the time in which the
+        measurements that they decided on were made."""
         self._operations -= operations
         self._left_ns -= ns
         self._further_ns -= further_ns

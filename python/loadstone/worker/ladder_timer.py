@@ -17,8 +17,8 @@ from typing import Any
 from loadstone._core import clock_ns
 from loadstone.engines.abilities import (
     BareRequests,
-    Counted,
-    Counts,
+    CountsWork,
+    KeepsPlans,
     OwnTimes,
     Plans,
     RemovesDead,
@@ -104,7 +104,7 @@ class LadderTimer:
         """The engine's own times of the first variation; empty for one that has none.
         Once at least, and no more often than in a part of a second."""
         engine = self._engine
-        if isinstance(engine, Counted):
+        if isinstance(engine, CountsWork):
             return self._phases(block)
         if not (isinstance(engine, OwnTimes) and isinstance(engine, RollsBack)):
             return ()
@@ -174,7 +174,7 @@ class LadderTimer:
         found: list[int] = []
         planned = block.destination not in ("client", "file")
         count: Callable[[str], int] = self._fetched
-        if isinstance(self._engine, Counts):
+        if isinstance(self._engine, KeepsPlans):
             count = partial(self._engine.count, planned=planned)
 
         def ask() -> None:

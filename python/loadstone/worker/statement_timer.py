@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.benchmarks.base import table_of
-from loadstone.engines.abilities import Counted, Distributed, Guarded, RemovesDead
+from loadstone.engines.abilities import CountsWork, Distributed, Guarded, RemovesDead
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute, Work
 from loadstone.errors import EngineError, StatementEndedError
@@ -159,7 +159,7 @@ class StatementTimer(Timer):
 
     def _counts(self) -> tuple[Work | None, Mapping[str, int]]:
         """The engine's own counts so far, and its time by phases."""
-        if not isinstance(self.engine, Counted):
+        if not isinstance(self.engine, CountsWork):
             return None, {}
         return self.engine.work(), self.engine.phases()
 
